@@ -1,0 +1,67 @@
+# make demo   see what Weir does            make test    every check that must pass
+# make build  the command and libraries     make help    all targets
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-long bench tidy format lint clean
+
+JOBS ?= $(shell nproc)
+BENCH_ARGS ?=
+FUZZ_SECONDS ?= 600
+LONG_SEEDS ?= 20000
+
+# $(call tested,PRESET): configure, build and test with one preset of CMakePresets.json
+define tested
+	cmake --preset $(1) >build/$(1).configure.log || { cat build/$(1).configure.log; exit 1; }
+	cmake --build --preset $(1) -j $(JOBS)
+	ctest --preset $(1) -j $(JOBS) --progress
+endef
+
+help:
+	@echo 'make build      build the command (build/bin/weir), the libraries and the benchmarks'
+	@echo 'make demo       build, then sweep a bundled trace over budgets and policies'
+	@echo 'make test       lint, then the tests in the dev, asan and release builds'
+	@echo 'make test-long  many seeds, the thread sanitizer, ten minutes of fuzzing'
+	@echo 'make bench      run the benchmarks (BENCH_ARGS=... for google-benchmark)'
+	@echo 'make lint       layout, spelling, layers;  make format mends layout;  make tidy: clang-tidy'
+	@echo 'make clean      remove build/'
+
+setup:
+	@scripts/setup.sh
+	@mkdir -p build
+
+build: setup
+	cmake --preset release >build/release.configure.log || { cat build/release.configure.log; exit 1; }
+	cmake --build --preset release --target product -j $(JOBS)
+
+demo: build
+	scripts/demo.sh
+
+test: lint
+	$(call tested,dev)
+	$(call tested,asan)
+	$(call tested,release)
+
+test-long: export WEIR_TEST_SEEDS = $(LONG_SEEDS)
+test-long: setup
+	$(call tested,release)
+	$(call tested,tsan)
+	cmake --workflow --preset=fuzz
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+bench: build
+	@for b in build/release/bench/*_bench; do \
+	  [ -x "$$b" ] || { echo 'bench: no benchmarks yet'; break; }; \
+	  "$$b" $(BENCH_ARGS) || exit 1; \
+	done
+
+tidy: setup
+	cmake --preset tidy
+	cmake --build --preset tidy -j $(JOBS)
+
+lint: setup
+	scripts/lint.sh
+
+format: setup
+	scripts/lint.sh --fix
+
+clean:
+	rm -rf build

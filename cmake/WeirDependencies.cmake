@@ -1,0 +1,41 @@
+# The libraries we use, all from Debian's packages. A missing one is named with its package.
+
+function(weir_missing what package)
+  message(FATAL_ERROR "${what} is missing; install it with: apt-get install ${package}")
+endfunction()
+
+# weir_need(CLI11 libcli11-dev)
+macro(weir_need name package)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    weir_missing(${name} ${package})
+  endif()
+endmacro()
+
+weir_need(CLI11 libcli11-dev)
+weir_need(fmt libfmt-dev)
+weir_need(nlohmann_json nlohmann-json3-dev)
+weir_need(simdjson libsimdjson-dev)
+weir_need(Threads libc6-dev)
+
+weir_need(PkgConfig pkg-config)
+pkg_check_modules(zstd QUIET IMPORTED_TARGET libzstd)
+if(NOT zstd_FOUND)
+  weir_missing(zstd libzstd-dev)
+endif()
+
+if(WEIR_BUILD_TESTS)
+  find_path(WEIR_GMOCK_INCLUDE gmock/gmock.h)
+  if(NOT WEIR_GMOCK_INCLUDE)
+    weir_missing(GoogleMock libgmock-dev)
+  endif()
+  weir_need(GTest libgtest-dev)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  if(NOT Python3_FOUND)
+    weir_missing(Python python3)
+  endif()
+endif()
+
+if(WEIR_BUILD_BENCH)
+  weir_need(benchmark libbenchmark-dev)
+endif()
