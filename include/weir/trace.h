@@ -1,0 +1,94 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weir/types.h"
+
+namespace weir {
+
+enum class Phase : std::uint8_t { Forward, Backward, Optimizer };
+
+// What becomes of a view when its storage is evicted: `Keep` = it stays valid and costs nothing to
+// bring back (Weir's own runtime); `Rerun` = it is lost and its op must run again (DTR).
+enum class ViewRule : std::uint8_t { Keep, Rerun };
+
+enum class EventKind : std::uint8_t {
+  Constant,  // tensor: appears from outside, can never be recomputed, stays resident
+  Op,        // op: runs; its outputs appear with one reference each
+  Retain,    // tensor: one more reference
+  Release,   // tensor: one reference less
+  Keep,      // tensor: a result of the run; must be resident now and stay so
+  Step,      // none: a training step ends here
+};
+
+struct TraceEvent {
+  EventKind kind;
+  std::uint32_t item = 0;  // index into Trace::ops for Op, into Trace::tensors for the others
+
+  bool operator==(const TraceEvent&) const = default;
+};
+
+struct TraceStorage {
+  Bytes size;
+
+  bool operator==(const TraceStorage&) const = default;
+};
+
+inline constexpr std::int32_t kFresh = -1;
+
+// Shape, strides and element type are for people and for the cost model; replay does not need them.
+struct TraceTensor {
+  StorageId storage{};             // index into Trace::storages
+  std::int32_t alias_of = kFresh;  // position among the op's inputs of the tensor it is a view of
+  std::uint32_t dtype = 0;         // index into Trace::names; names[0] is "" = not known
+  std::uint32_t geometry =
+      0;  // first of 2*rank + 1 numbers in Trace::geometry: shape, strides, offset
+  std::uint32_t rank = 0;
+
+  bool operator==(const TraceTensor&) const = default;
+};
+
+struct TraceOp {
+  std::uint32_t name = 0;  // index into Trace::names
+  Phase phase = Phase::Forward;
+  bool recomputable = true;  // false: running it again would not give the same bytes
+  Nanos cost;
+  std::uint32_t first_input = 0, inputs = 0;     // range of Trace::inputs
+  std::uint32_t first_mutated = 0, mutated = 0;  // range of Trace::mutated
+  std::uint32_t first_output = 0, outputs = 0;   // range of Trace::tensors
+
+  bool operator==(const TraceOp&) const = default;
+};
+
+// A recorded sequence of events, in flat arrays. Made by TraceBuilder, which guarantees that every
+// index is in range, that tensors are numbered in order of appearance, and that sums do not
+// overflow.
+struct Trace {
+  std::string source;  // where it came from, for messages
+  ViewRule views = ViewRule::Keep;
+  Nanos start;  // what the clock shows at the first event: 1 in DTR's logs, 0 elsewhere
+  std::vector<std::string> names{""};
+  std::vector<TraceStorage> storages;
+  std::vector<TraceTensor> tensors;
+  std::vector<TraceOp> ops;
+  std::vector<TensorId> inputs;
+  std::vector<std::uint32_t> mutated;  // positions among the op's inputs
+  std::vector<std::int64_t> geometry;
+  std::vector<TraceEvent> events;
+  std::size_t lines = 0;  // lines of text it was read from; 0 if it was generated
+
+  [[nodiscard]] std::span<const TensorId> inputs_of(const TraceOp& op) const {
+    return std::span(inputs).subspan(op.first_input, op.inputs);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> mutated_by(const TraceOp& op) const {
+    return std::span(mutated).subspan(op.first_mutated, op.mutated);
+  }
+  [[nodiscard]] std::span<const TraceTensor> outputs_of(const TraceOp& op) const {
+    return std::span(tensors).subspan(op.first_output, op.outputs);
+  }
+};
+
+}  // namespace weir
