@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "weir/graph.h"
+#include "weir/types.h"
+
+namespace weir {
+
+// What a policy may know when it is asked: the graph, the time, and who may be reclaimed.
+struct View {
+  const Graph& graph;
+  Nanos now;
+  // Ascending by when they became candidates. Gaps (kNoStorage) are places given up since.
+  std::span<const StorageId> slots;
+  std::size_t candidates = 0;  // slots that are not gaps
+};
+
+struct Choice {
+  StorageId victim;
+};
+
+// What happened to a storage. A policy is told only of the kinds it asks for.
+enum class Change : std::uint8_t {
+  Declared = 1 << 0,   // it exists now, Pending
+  Restored = 1 << 1,   // its bytes are there, for the first time or again
+  Evicted = 1 << 2,    // its bytes are gone
+  Offered = 1 << 3,    // it became a candidate
+  Withdrawn = 1 << 4,  // it is no candidate any more
+  Grown = 1 << 5,      // its recipe, and so its cost and its edges, got longer
+  Lost = 1 << 6,       // its recipe is gone; it is stuck or dead
+};
+using Changes = std::uint8_t;
+constexpr Changes operator|(Change a, Change b) {
+  return static_cast<Changes>(static_cast<Changes>(a) | static_cast<Changes>(b));
+}
+constexpr Changes operator|(Changes a, Change b) {
+  return static_cast<Changes>(a | static_cast<Changes>(b));
+}
+
+// Picks victims online. It never frees, moves or counts bytes.
+class Policy {
+ public:
+  explicit Policy(Changes interests = 0) : interests_{interests} {}
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  // The candidate to go next, or nothing if there is none. Asked again until `need` bytes are free.
+  virtual std::optional<Choice> choose(const View& view, Bytes need) = 0;
+  virtual void note(const Graph& /*graph*/, StorageId /*storage*/, Change /*change*/) {}
+
+  // Do its scores count what else would have to be restored?
+  [[nodiscard]] virtual bool counts_lineage() const { return false; }
+  [[nodiscard]] bool wants(Change change) const {
+    return (interests_ & static_cast<Changes>(change)) != 0;
+  }
+  // How many candidates were given a score so far.
+  [[nodiscard]] std::uint64_t scored() const { return scored_; }
+
+ protected:
+  std::uint64_t scored_ = 0;
+
+ private:
+  const Changes interests_;
+};
+
+}  // namespace weir
