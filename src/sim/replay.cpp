@@ -1,0 +1,161 @@
+#include "sim/replay.h"
+
+#include <numeric>
+
+#include "base/check.h"
+#include "sim/future.h"
+#include "weir/errors.h"
+
+namespace weir::sim {
+
+namespace {
+
+class Thrashing {};
+
+class VirtualExecutor final : public Executor {
+ public:
+  [[nodiscard]] Nanos now() const override { return clock; }
+  void evict(StorageId /*storage*/) override {}
+
+  Nanos clock;
+};
+
+class Replay {
+ public:
+  Replay(const Trace& trace, const PolicyEntry& policy, const ReplayOptions& options)
+      : trace_{trace}, options_{options} {
+    executor_.clock = trace.start;
+    if (policy.oracle) future_.emplace(trace);
+    policy_ = policy.make({.seed = options.seed, .future = future_ ? &*future_ : nullptr});
+    manager_.emplace(Options{.budget = options.budget,
+                             .deallocation = options.deallocation,
+                             .restore = options.restore,
+                             .views = trace.views},
+                     *policy_, executor_);
+    manager_->reserve(trace.tensors.size(), trace.ops.size());
+    for (const TraceOp& op : trace.ops) result_.base += op.cost;
+    if (options.limit) most_recompute_ = static_cast<double>(result_.base.n) * (*options.limit - 1);
+  }
+
+  ReplayResult run() {
+    try {
+      for (std::size_t event = 0; event < trace_.events.size(); ++event) {
+        if (future_) future_->advance(event);
+        apply(trace_.events[event]);
+      }
+    } catch (const OutOfBudget& error) {
+      result_.status = Status::OutOfBudget;
+      result_.need = error.need;
+      result_.held = error.held;
+    } catch (const Thrashing&) {
+      result_.status = Status::Thrash;
+    }
+    if (result_.status != Status::Ok) result_.stopped_in = running_;
+    result_.clock = executor_.clock;
+    result_.peak = manager_->ledger().peak();
+    result_.budget = options_.budget;
+    result_.counters = manager_->counters();
+    return result_;
+  }
+
+ private:
+  void apply(TraceEvent event) {
+    const TensorId tensor{event.item};
+    switch (event.kind) {
+      case EventKind::Constant:
+        return add_constant(tensor);
+      case EventKind::Op:
+        return run_op(trace_.ops[event.item], event.item);
+      case EventKind::Retain:
+        return manager_->retain(tensor);
+      case EventKind::Release:
+        return manager_->release(tensor);
+      case EventKind::Keep:
+        return keep(tensor);
+      case EventKind::Step:
+        return manager_->end_step();
+    }
+  }
+
+  void add_constant(TensorId tensor) {
+    const Bytes size = size_of(trace_.tensors[index(tensor)]);
+    running_.reset();
+    const TensorId made = manager_->add_constant(manager_->allocate(size));
+    WEIR_CHECK(made == tensor, made, tensor);
+  }
+
+  void run_op(const TraceOp& op, std::uint64_t tag) {
+    Ticket ticket = manager_->begin({.tag = tag,
+                                     .inputs = trace_.inputs_of(op),
+                                     .mutated = trace_.mutated_by(op),
+                                     .pure = op.recomputable});
+    outputs_.clear();
+    for (const TraceTensor& output : trace_.outputs_of(op))
+      outputs_.push_back({.size = size_of(output), .alias_of = output.alias_of});
+    const TensorId first = manager_->declare(ticket, outputs_, op.cost);
+    WEIR_CHECK(op.outputs == 0 || index(first) == op.first_output, first, op.first_output);
+    restore(ticket);
+    launch(op, ticket);
+    manager_->end(std::move(ticket));
+  }
+
+  void keep(TensorId tensor) {
+    Ticket ticket = manager_->begin_access(tensor);
+    restore(ticket);
+    kept_.push_back(manager_->end_access(std::move(ticket)));
+  }
+
+  void restore(Ticket& ticket) {
+    while (const OpRecord* missing = manager_->next(ticket)) {
+      const TraceOp& op = trace_.ops[missing->tag];
+      launch(op, ticket);
+      result_.recompute += op.cost;
+      if (options_.limit && static_cast<double>(result_.recompute.n) > most_recompute_)
+        throw Thrashing{};
+    }
+  }
+
+  void launch(const TraceOp& op, Ticket& ticket) {
+    running_ = static_cast<std::uint32_t>(&op - trace_.ops.data());
+    const std::span<const TraceTensor> outputs = trace_.outputs_of(op);
+    for (std::uint32_t i = 0; i < outputs.size(); ++i)
+      if (outputs[i].alias_of == kFresh) ticket.deliver(i, manager_->allocate(size_of(outputs[i])));
+    executor_.clock += op.cost;
+  }
+
+  [[nodiscard]] Bytes size_of(const TraceTensor& tensor) const {
+    return trace_.storages[index(tensor.storage)].size;
+  }
+
+  const Trace& trace_;
+  const ReplayOptions& options_;
+  VirtualExecutor executor_;
+  std::optional<TraceFuture> future_;
+  std::unique_ptr<Policy> policy_;
+  std::optional<Manager> manager_;
+  std::vector<Pin> kept_;
+  std::vector<Output> outputs_;
+  double most_recompute_ = 0;
+  std::optional<std::uint32_t> running_;  // the op that ran last, or runs now
+  ReplayResult result_;
+};
+
+}  // namespace
+
+std::string_view name(Status status) {
+  switch (status) {
+    case Status::Ok:
+      return "ok";
+    case Status::OutOfBudget:
+      return "out_of_budget";
+    case Status::Thrash:
+      return "thrash";
+  }
+  return "";
+}
+
+ReplayResult replay(const Trace& trace, const PolicyEntry& policy, const ReplayOptions& options) {
+  return Replay{trace, policy, options}.run();
+}
+
+}  // namespace weir::sim

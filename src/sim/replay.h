@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "weir/manager.h"
+#include "weir/registry.h"
+#include "weir/trace.h"
+
+namespace weir::sim {
+
+enum class Status : std::uint8_t { Ok, OutOfBudget, Thrash };
+[[nodiscard]] std::string_view name(Status status);
+
+struct ReplayOptions {
+  Bytes budget;
+  Deallocation deallocation = Deallocation::EagerEvict;
+  RestoreOrder restore = RestoreOrder::Lean;
+  std::uint64_t seed = 0;
+  // Thrash: recomputing took more than (limit - 1) times the trace's own time.
+  std::optional<double> limit = 2.0;
+};
+
+struct ReplayResult {
+  Status status = Status::Ok;
+  Nanos clock;      // at the end of the trace, or where it stopped
+  Nanos base;       // the trace's own time
+  Nanos recompute;  // time spent on running ops again
+  Bytes peak;
+  Bytes budget;
+  Counters counters;
+  // Where it stopped, unless Ok: in this op of the trace (none: a constant came in), and, if out of
+  // budget, the bytes asked for and those that could not be given up.
+  std::optional<std::uint32_t> stopped_in;
+  Bytes need, held;
+
+  [[nodiscard]] double slowdown() const {
+    return base.n == 0 ? 1.0 : static_cast<double>(clock.n) / static_cast<double>(base.n);
+  }
+};
+
+// Runs a trace through the manager on a virtual clock.
+[[nodiscard]] ReplayResult replay(const Trace& trace, const PolicyEntry& policy,
+                                  const ReplayOptions& options);
+
+}  // namespace weir::sim

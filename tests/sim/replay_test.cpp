@@ -1,0 +1,150 @@
+#include "sim/replay.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/feasibility.h"
+#include "trace/builder.h"
+#include "trace/generate.h"
+#include "trace/info.h"
+
+namespace weir::sim {
+namespace {
+
+ReplayResult run(const Trace& trace, std::string_view policy, const ReplayOptions& options) {
+  return replay(trace, find_policy(policy), options);
+}
+
+TEST(Replay, CostsNothingAtThePeak) {
+  for (const Trace& trace :
+       {trace::linear_chain(50), trace::binary_tree(5), trace::layered_dag(8, 5, 1)})
+    for (const PolicyEntry& policy : policies()) {
+      const Bytes peak = trace::liveness_peak(trace);
+      const ReplayResult result = replay(trace, policy, {.budget = peak});
+      EXPECT_EQ(result.status, Status::Ok) << trace.source << ' ' << policy.name;
+      EXPECT_EQ(result.slowdown(), 1.0) << trace.source << ' ' << policy.name;
+      EXPECT_EQ(result.clock, result.base);
+      EXPECT_EQ(result.peak, peak);
+      EXPECT_EQ(result.counters.evictions + result.counters.recomputes, 0u);
+    }
+}
+
+TEST(Replay, CostsNothingWithRoomForEverything) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    for (RestoreOrder order : {RestoreOrder::Lean, RestoreOrder::DepthFirst}) {
+      const Trace trace = trace::training_step(seed);
+      const ReplayResult result =
+          run(trace, "h_dtr_eq",
+              {.budget = kMostBytes, .deallocation = Deallocation::Ignore, .restore = order});
+      EXPECT_EQ(result.status, Status::Ok) << "seed " << seed;
+      EXPECT_EQ(result.clock, result.base) << "seed " << seed;
+    }
+}
+
+TEST(Replay, StartsTheClockWhereTheTraceSays) {
+  Trace trace = trace::linear_chain(10);
+  trace.start = {5};
+  const ReplayResult result = run(trace, "lru", {.budget = {100}});
+  EXPECT_EQ(result.clock.n, 5 + 20);
+  EXPECT_EQ(result.base.n, 20);
+  EXPECT_EQ(result.slowdown(), 25.0 / 20.0);
+}
+
+TEST(Replay, StaysInsideTheBudget) {
+  const Trace trace = trace::layered_dag(10, 6, 4);
+  const std::int64_t peak = trace::liveness_peak(trace).n;
+  for (const PolicyEntry& policy : policies())
+    for (std::int64_t tenths = 1; tenths <= 10; ++tenths) {
+      const Bytes budget{peak * tenths / 10};
+      EXPECT_LE(replay(trace, policy, {.budget = budget, .limit = 5.0}).peak, budget)
+          << policy.name << " at " << tenths;
+    }
+}
+
+TEST(Replay, AddsUp) {
+  const ReplayResult result = run(trace::linear_chain(64), "h_dtr_eq", {.budget = {16}});
+  EXPECT_EQ(result.status, Status::Ok);
+  EXPECT_EQ(result.clock, result.base + result.recompute);
+  EXPECT_EQ(result.recompute.n, static_cast<std::int64_t>(result.counters.recomputes));
+  EXPECT_GT(result.counters.scored, result.counters.evictions);
+  EXPECT_FALSE(result.stopped_in);
+}
+
+TEST(Replay, SaysWhatItWouldHaveTaken) {
+  trace::TraceBuilder builder{ViewRule::Keep, "big"};
+  const trace::Output big{.size = {70}};
+  builder.constant({40});
+  builder.op({.name = "big", .outputs = {&big, 1}});
+  const Trace trace = std::move(builder).finish();
+  const ReplayResult result = run(trace, "lru", {.budget = {100}});
+  EXPECT_EQ(result.status, Status::OutOfBudget);
+  EXPECT_EQ(result.need.n, 70);
+  EXPECT_EQ(result.held.n, 40);
+  EXPECT_EQ(result.stopped_in, 0u);
+  EXPECT_EQ(run(trace, "lru", {.budget = result.need + result.held}).status, Status::Ok);
+}
+
+TEST(Replay, CanStopAtAConstant) {
+  trace::TraceBuilder builder{ViewRule::Keep, "constant"};
+  builder.constant({40});
+  const ReplayResult result = run(std::move(builder).finish(), "lru", {.budget = {39}});
+  EXPECT_EQ(result.status, Status::OutOfBudget);
+  EXPECT_FALSE(result.stopped_in);
+}
+
+TEST(Replay, StopsBeyondTheLimitOnly) {
+  const Trace trace = trace::linear_chain(64);
+  const ReplayOptions tight{.budget = {6}, .limit = std::nullopt};
+  const ReplayResult free = run(trace, "lru", tight);
+  ASSERT_EQ(free.status, Status::Ok);
+  ASSERT_EQ(free.recompute.n, 889);
+  const auto limited = [&](double most_recompute) {
+    ReplayOptions options = tight;
+    options.limit = 1 + most_recompute / static_cast<double>(free.base.n);
+    return run(trace, "lru", options);
+  };
+  EXPECT_EQ(limited(889).status, Status::Ok);  // at the limit is not beyond it
+  const ReplayResult stopped = limited(888);
+  EXPECT_EQ(stopped.status, Status::Thrash);
+  EXPECT_EQ(stopped.recompute.n, 889);
+  EXPECT_TRUE(stopped.stopped_in);
+}
+
+TEST(Replay, IsTheSameForTheSameSeed) {
+  const Trace trace = trace::layered_dag(10, 6, 4);
+  const Bytes budget{trace::liveness_peak(trace).n / 2};
+  const auto clock = [&](std::uint64_t seed) {
+    return run(trace, "random", {.budget = budget, .seed = seed, .limit = std::nullopt}).clock;
+  };
+  EXPECT_EQ(clock(3), clock(3));
+  EXPECT_NE(clock(3), clock(4));
+}
+
+// Reads a, b, c in turn with room for two: who looks ahead keeps what comes first.
+TEST(Replay, GivesOraclesTheFuture) {
+  trace::TraceBuilder builder{ViewRule::Keep, "turns"};
+  const trace::Output out{.size = {10}}, none{.size = {0}};
+  std::vector<TensorId> made;
+  for (const char* name : {"a", "b", "c"})
+    made.push_back(builder.op({.name = name, .cost = {100}, .outputs = {&out, 1}}));
+  builder.op({.name = "wait", .cost = {1}});  // so that no two are equally old
+  for (int reads = 0; reads < 9; ++reads)
+    builder.op({.name = "read",
+                .cost = {1},
+                .inputs = {&made[static_cast<std::size_t>(reads % 3)], 1},
+                .outputs = {&none, 1}});
+  const Trace trace = std::move(builder).finish();
+  const ReplayOptions options{.budget = {20}, .limit = std::nullopt};
+  const ReplayResult belady = run(trace, "belady", options), lru = run(trace, "lru", options);
+  EXPECT_EQ(lru.counters.recomputes, 9u);     // every read misses
+  EXPECT_EQ(belady.counters.recomputes, 4u);  // every other read
+}
+
+TEST(Replay, NeedsNoEvents) {
+  trace::TraceBuilder builder{ViewRule::Keep, "empty"};
+  const ReplayResult result = run(std::move(builder).finish(), "h_dtr", {.budget = {1}});
+  EXPECT_EQ(result.status, Status::Ok);
+  EXPECT_EQ(result.slowdown(), 1.0);
+}
+
+}  // namespace
+}  // namespace weir::sim
