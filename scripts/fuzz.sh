@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 
 mapfile -t targets < <(find build/fuzz/tests/fuzz -maxdepth 1 -type f -name '*_fuzz' -executable)
 if ((${#targets[@]} == 0)); then
-  echo "fuzz: no targets yet"
-  exit
+  echo "fuzz: nothing to run; build it first with: cmake --workflow --preset=fuzz" >&2
+  exit 1
 fi
 for target in "${targets[@]}"; do
   name=$(basename "$target")

@@ -18,7 +18,8 @@ namespace weir {
 enum class Deallocation : std::uint8_t {
   Ignore,      // nothing: it stays until a policy reclaims it
   EagerEvict,  // its bytes go at once; its recipe stays for whoever needs it
-  Banish,      // it dies as soon as nothing evicted needs it; what was made from it gets stuck
+  Banish,      // it dies if nothing evicted needs it, now or when an op that read it has run;
+               // what was made from it gets stuck
 };
 
 enum class RestoreOrder : std::uint8_t {
@@ -37,8 +38,8 @@ struct Options {
 // An op about to run. `mutated` are positions among the inputs; a pure op may be run again.
 struct OpCall {
   std::uint64_t tag = 0;
-  std::span<const TensorId> inputs;
-  std::span<const std::uint32_t> mutated;
+  std::span<const TensorId> inputs = {};
+  std::span<const std::uint32_t> mutated = {};
   bool pure = true;
 };
 

@@ -21,7 +21,7 @@ constexpr std::uint32_t index(Id id) {
 struct Bytes {
   std::int64_t n = 0;
 
-  auto operator<=>(const Bytes&) const = default;
+  auto operator<=>(const Bytes&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   constexpr Bytes& operator+=(Bytes b) { return n += b.n, *this; }
   constexpr Bytes& operator-=(Bytes b) { return n -= b.n, *this; }
   friend constexpr Bytes operator+(Bytes a, Bytes b) { return {a.n + b.n}; }
@@ -31,7 +31,7 @@ struct Bytes {
 struct Nanos {
   std::int64_t n = 0;
 
-  auto operator<=>(const Nanos&) const = default;
+  auto operator<=>(const Nanos&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
   constexpr Nanos& operator+=(Nanos t) { return n += t.n, *this; }
   constexpr Nanos& operator-=(Nanos t) { return n -= t.n, *this; }
   friend constexpr Nanos operator+(Nanos a, Nanos b) { return {a.n + b.n}; }

@@ -117,7 +117,7 @@ class ClassesIndexed final : public Policy {
     std::vector<StorageId>& all = watched.watchers;
     std::erase_if(all, [&](StorageId watcher) { return !index_.contains(watcher); });
     std::ranges::sort(all);
-    all.erase(std::ranges::unique(all).begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
     watched.tidy_at = std::max<std::size_t>(16, 2 * all.size());
   }
 

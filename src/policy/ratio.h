@@ -9,8 +9,8 @@ namespace weir::policy {
 
 __extension__ typedef __int128 Wide;
 
-// numerator / denominator, rounded as if computed exactly, so that ties are ties on every machine.
-// (A double holds integers up to 2^53, an x87 long double up to 2^64.)
+// numerator / denominator, rounded as if computed exactly, as Python does, so that ties are ties.
+// Always so up to 2^53; above that the long double may round a second time, which is rare.
 inline double ratio(std::int64_t numerator, Wide denominator) {
   constexpr Wide kExact = Wide{1} << 53;
   if (denominator <= kExact && numerator <= kExact) [[likely]]

@@ -67,6 +67,7 @@ class Replay {
       case EventKind::Op:
         return run_op(trace_.ops[event.item], event.item);
       case EventKind::Retain:
+        refuse_dead({&tensor, 1});
         return manager_->retain(tensor);
       case EventKind::Release:
         return manager_->release(tensor);
@@ -84,7 +85,20 @@ class Replay {
     WEIR_CHECK(made == tensor, made, tensor);
   }
 
+  // Under DTR's rules a program may use what it has released, since it can be recomputed; but not
+  // once it died.
+  void refuse_dead(std::span<const TensorId> tensors) const {
+    if (trace_.views == ViewRule::Keep) return;
+    const Graph& graph = manager_->graph();
+    for (TensorId tensor : tensors)
+      if (graph[graph[tensor].storage].where() == Residency::Dead)
+        throw BadInput{trace_.source + ": tensor " + std::to_string(index(tensor)) +
+                       " is used after its last release, when it is gone for good; replay with "
+                       "eager deallocation and without step marks"};
+  }
+
   void run_op(const TraceOp& op, std::uint64_t tag) {
+    refuse_dead(trace_.inputs_of(op));
     Ticket ticket = manager_->begin({.tag = tag,
                                      .inputs = trace_.inputs_of(op),
                                      .mutated = trace_.mutated_by(op),
@@ -100,6 +114,7 @@ class Replay {
   }
 
   void keep(TensorId tensor) {
+    refuse_dead({&tensor, 1});
     Ticket ticket = manager_->begin_access(tensor);
     restore(ticket);
     kept_.push_back(manager_->end_access(std::move(ticket)));

@@ -2,9 +2,9 @@
 // unit chains. Every number of the tables must come out again, digit for digit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ostream>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +23,7 @@ using sim::Status;
 struct Series {
   std::string table, file, trace, policy;
 
-  auto operator<=>(const Series&) const = default;
+  bool operator==(const Series&) const = default;
 };
 
 std::string name_of(const testing::TestParamInfo<Series>& info) {
@@ -37,12 +37,15 @@ void PrintTo(const Series& series, std::ostream* out) {
 std::vector<Series> series_of(const std::string& name, const std::string& folder,
                               const std::string& extension) {
   const Table table = read_table(name);
-  std::set<Series> all;
+  std::vector<Series> all;
   for (const Row& row : table.rows) {
-    const std::string trace = table.get(row, "trace");
-    all.insert({name, folder + trace + extension, trace, table.get(row, "policy")});
+    const std::string& trace = table.get(row, "trace");
+    std::string file = folder;
+    file.append(trace).append(extension);
+    const Series series{name, std::move(file), trace, table.get(row, "policy")};
+    if (std::ranges::find(all, series) == all.end()) all.push_back(series);
   }
-  return {all.begin(), all.end()};
+  return all;
 }
 
 // With the whole state checked after every event, the larger traces take minutes.
@@ -123,14 +126,14 @@ class SimrdExact : public Simrd {};
 TEST_P(SimrdExact, EveryNumberIsTheSame) {
   const Table table = read_table(GetParam().table);
   for (const Row& row : rows(table)) {
-    const std::string ratio = table.get(row, "ratio");
+    const std::string& ratio = table.get(row, "ratio");
     const Bytes budget = base::parse_budget(ratio + "x").resolve(trace::liveness_peak(traces_[0]));
     const sim::ReplayResult got =
         sim::replay(traces_[0], find_policy(GetParam().policy),
                     {.budget = budget, .restore = RestoreOrder::DepthFirst});
     EXPECT_EQ(got.status, Status::Ok) << where(ratio);
     const auto same = [&](const char* column, auto number) {
-      const std::string expected = table.get(row, column);
+      const std::string& expected = table.get(row, column);
       if (expected.empty()) return;  // not known
       EXPECT_EQ(std::to_string(number), expected) << where(ratio) << ", " << column;
     };
@@ -139,7 +142,7 @@ TEST_P(SimrdExact, EveryNumberIsTheSame) {
     same("recompute", got.recompute.n);
     same("peak", got.peak.n);
     same("scored", got.counters.scored);
-    const std::string slowdown = table.get(row, "slowdown");
+    const std::string& slowdown = table.get(row, "slowdown");
     if (slowdown.empty()) continue;
     EXPECT_EQ(got.slowdown(), std::strtod(slowdown.c_str(), nullptr)) << where(ratio);
   }
@@ -177,7 +180,7 @@ TEST(SimrdChain, ExtraOpsAreTheSame) {
     if (number("length") > 200) continue;
 #endif
     const Trace trace = trace::linear_chain(static_cast<std::uint32_t>(number("length")));
-    const std::string policy = table.get(row, "policy"), expected = table.get(row, "extra_ops");
+    const std::string &policy = table.get(row, "policy"), &expected = table.get(row, "extra_ops");
     const sim::ReplayResult got =
         sim::replay(trace, find_policy(policy),
                     {.budget = {static_cast<std::int64_t>(number("budget"))},

@@ -26,9 +26,7 @@ TEST(Floor, IsTheConstantsAndAllThatIsKept) {
   TraceBuilder builder{ViewRule::Keep, "t"};
   const Output five{.size = {5}};
   builder.constant({100});
-  std::vector<TensorId> made;
-  for (int i = 0; i < 4; ++i) made.push_back(builder.op({.name = "f", .outputs = {&five, 1}}));
-  for (const TensorId tensor : made) builder.keep(tensor);
+  for (int i = 0; i < 4; ++i) builder.keep(builder.op({.name = "f", .outputs = {&five, 1}}));
   EXPECT_EQ(floor_of(std::move(builder).finish()).n, 100 + 4 * 5);
 }
 

@@ -6,6 +6,7 @@
 #include "trace/builder.h"
 #include "trace/generate.h"
 #include "trace/info.h"
+#include "weir/errors.h"
 
 namespace weir::sim {
 namespace {
@@ -137,6 +138,18 @@ TEST(Replay, GivesOraclesTheFuture) {
   const ReplayResult belady = run(trace, "belady", options), lru = run(trace, "lru", options);
   EXPECT_EQ(lru.counters.recomputes, 9u);     // every read misses
   EXPECT_EQ(belady.counters.recomputes, 4u);  // every other read
+}
+
+TEST(Replay, RefusesWhatDiedOfItsLastRelease) {
+  trace::TraceBuilder builder{ViewRule::Rerun, "late.log"};
+  const trace::Output out{.size = {10}};
+  const TensorId early = builder.op({.name = "make", .cost = {1}, .outputs = {&out, 1}});
+  builder.release(early);
+  builder.op({.name = "use", .cost = {1}, .inputs = {&early, 1}, .outputs = {&out, 1}});
+  const Trace trace = std::move(builder).finish();
+  EXPECT_EQ(run(trace, "lru", {.budget = {20}}).counters.recomputes, 1u);
+  EXPECT_THROW((void)run(trace, "lru", {.budget = {20}, .deallocation = Deallocation::Banish}),
+               BadInput);
 }
 
 TEST(Replay, NeedsNoEvents) {

@@ -100,7 +100,7 @@ void add(Coverage& all, const Coverage& run) {
 Case draw(std::uint64_t seed, Kind kind) {
   base::Rng rng{seed ^ 0xDECADE};
   Case drawn{.seed = seed, .kind = kind};
-  drawn.ops = static_cast<std::uint32_t>(4 + rng.below(10));
+  drawn.ops = static_cast<std::uint32_t>(4 + rng.below(rng.chance(1, 16) ? 40 : 10));
   drawn.steps = static_cast<std::uint32_t>(1 + rng.below(3));
   fill(drawn);
   return drawn;
