@@ -34,9 +34,9 @@ std::string show_all(const Values&... values) {
 }  // namespace weir::base
 
 // Our own mistakes, in every build type. The values after the condition are printed.
-#define WEIR_CHECK(condition, ...)                                               \
-  do {                                                                           \
-    if (!(condition)) [[unlikely]]                                               \
-      ::weir::base::check_failed(#condition, __FILE__, __LINE__,                 \
-                                 ::weir::base::show_all(__VA_ARGS__));           \
+#define WEIR_CHECK(condition, ...)                                     \
+  do {                                                                 \
+    if (!(condition)) [[unlikely]]                                     \
+      ::weir::base::check_failed(#condition, __FILE__, __LINE__,       \
+                                 ::weir::base::show_all(__VA_ARGS__)); \
   } while (false)

@@ -35,7 +35,7 @@ void EvictedRegion::settle(const Graph& graph) {
   }
   const Side other = side_ == Side::Ancestors ? Side::Descendants : Side::Ancestors;
   for (const auto [storage, change] : changes_) {
-    const Trust trust = change == Change::Restored ? Trust::None : Trust::AtLeast;
+    const Trust trust = change == Change::Restored ? Trust::None : Trust::Bound;
     trust_at_most(storage, trust);
     search(graph, storage, other, [&](StorageId next) {
       if (graph[next].resident()) trust_at_most(next, trust);

@@ -31,7 +31,7 @@ class EvictedRegion {
   Nanos cost(const Graph& graph, StorageId storage);
 
  private:
-  enum class Trust : std::uint8_t { None, AtLeast, Exact };
+  enum class Trust : std::uint8_t { None, Bound, Exact };
   struct Known {
     Nanos sum;
     std::uint32_t round = 0;
