@@ -79,7 +79,7 @@ class AncestorCost {
 // Its own recipe and the sums of all classes of evicted storages next to it.
 class ClassCost {
  public:
-  static constexpr Changes kInterests = Change::Declared | Change::Restored | Change::Evicted;
+  static constexpr Changes kInterests = EvictedClasses::kInterests;
   static constexpr bool kCountsLineage = true;
   // A sum can fall below zero: what comes back takes out more than it brought if it has grown.
   Nanos at_least(const View& /*view*/, StorageId /*id*/) const {
@@ -87,12 +87,7 @@ class ClassCost {
   }
   Nanos operator()(const View& view, StorageId id) { return classes_.cost(view.graph, id); }
   void note(const Graph& graph, StorageId storage, Change change) {
-    if (change == Change::Declared)
-      classes_.declare(storage);
-    else if (change == Change::Evicted)
-      classes_.evict(graph, storage, [](auto, auto) {});
-    else
-      classes_.restore(graph, storage);
+    classes_.note(graph, storage, change);
   }
   void settle(const Graph& /*graph*/) {}
 

@@ -14,6 +14,15 @@ EvictedClasses::Class EvictedClasses::add(StorageId storage, Nanos sum) {
   return class_[index(storage)] = node;
 }
 
+void EvictedClasses::note(const Graph& graph, StorageId storage, Change change) {
+  if (change == Change::Declared)
+    declare(storage);
+  else if (change == Change::Evicted)
+    evict(graph, storage, [](Class, Class) {});
+  else
+    restore(graph, storage);
+}
+
 void EvictedClasses::declare(StorageId storage) {
   if (class_.size() <= index(storage)) class_.resize(index(storage) + 1);
   add(storage, {});

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "weir/graph.h"
+#include "weir/policy.h"
 
 namespace weir::policy {
 
@@ -13,6 +13,10 @@ namespace weir::policy {
 class EvictedClasses {
  public:
   using Class = std::uint32_t;
+  static constexpr Changes kInterests = Change::Declared | Change::Restored | Change::Evicted;
+
+  // Takes in one of the changes above.
+  void note(const Graph& graph, StorageId storage, Change change);
 
   void declare(StorageId storage);
   // Calls merged(from, into) for each class that becomes part of the storage's own.

@@ -15,7 +15,7 @@ namespace {
 // next to a storage to count as its size.
 class MegEngine final : public Policy {
  public:
-  MegEngine() : Policy{Change::Declared | Change::Restored | Change::Evicted} {}
+  MegEngine() : Policy{EvictedClasses::kInterests} {}
 
   [[nodiscard]] bool counts_lineage() const override { return true; }
 
@@ -30,12 +30,7 @@ class MegEngine final : public Policy {
   }
 
   void note(const Graph& graph, StorageId storage, Change change) override {
-    if (change == Change::Declared)
-      classes_.declare(storage);
-    else if (change == Change::Evicted)
-      classes_.evict(graph, storage, [](auto, auto) {});
-    else
-      classes_.restore(graph, storage);
+    classes_.note(graph, storage, change);
   }
 
  private:
