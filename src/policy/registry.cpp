@@ -49,7 +49,7 @@ constexpr PolicyEntry kPolicies[] = {
     {"ab_none_size_stale", ablated<kNone, true, true>, "ablation: no cost, size, staleness"},
     {"ab_none_size", ablated<kNone, true, false>, "ablation: no cost, size"},
     {"ab_none_stale", ablated<kNone, false, true>, "ablation: no cost, staleness"},
-    {"ab_none", ablated<kNone, false, false>, "ablation: nothing, so at random"},
+    {"ab_none", ablated<kNone, false, false>, "ablation: nothing, so at random", false, true},
 };
 
 }  // namespace
