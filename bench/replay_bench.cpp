@@ -59,9 +59,9 @@ void print(const char* log, const char* what, const Rate& rate, double simrd) {
   fmt::print("{:<24}{:<18}{:>8.2f}{:>8.2f}{:>8.2f}", log, what, rate.median / 1e6, rate.low / 1e6,
              rate.high / 1e6);
   if (simrd > 0)
-    fmt::print("{:>9.1f}{:>8.0f}x\n", simrd, rate.median / (simrd * 1e3));
+    fmt::print("{:>11.1f}{:>8.0f}x\n", simrd, rate.median / (simrd * 1e3));
   else
-    fmt::print("{:>9}\n", "-");
+    fmt::print("{:>11}\n", "-");
 }
 
 void bench_log(const std::filesystem::path& path, const Simrd& simrd) {
@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
       argc > 1 ? std::filesystem::path{argv[1]} : WEIR_SOURCE_DIR "/../shared/data/dtr-logs";
   fmt::print("million lines a second of CPU time, median and 10th and 90th percentile of {} runs\n",
              kRuns);
-  fmt::print("{:<24}{:<18}{:>8}{:>8}{:>8}{:>9}{:>9}\n", "log", "", "median", "p10", "p90",
+  fmt::print("{:<24}{:<18}{:>8}{:>8}{:>8}{:>11}{:>9}\n", "log", "", "median", "p10", "p90",
              "simrd k/s", "ratio");
   for (const Simrd& simrd : kSimrd) {
     if (std::filesystem::exists(folder / simrd.log))
