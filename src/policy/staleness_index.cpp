@@ -8,8 +8,8 @@
 namespace weir::policy {
 
 namespace {
-constexpr int kRowsPerOctave = 4;
-constexpr int kMiddle = 256;  // the row of density 1
+constexpr int kRowsPerOctave = 8;
+constexpr int kMiddle = 512;  // the row of density 1
 }  // namespace
 
 std::uint32_t StalenessIndex::row_of(Nanos cost, Bytes size) {

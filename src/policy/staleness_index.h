@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -21,7 +22,7 @@ namespace weir::policy {
 // for its row up to a factor kStep * kStep, and there are few rows and, in each, few groups.
 class StalenessIndex {
  public:
-  static constexpr double kStep = 1.19;  // about the fourth root of two
+  static constexpr double kStep = 1.19;
 
   StalenessIndex();
 
@@ -42,7 +43,7 @@ class StalenessIndex {
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
-  static constexpr std::uint32_t kRows = 512;
+  static constexpr std::uint32_t kRows = 1024;
 
   // A circular list; the group's own node is where it begins and ends. A member's node has the
   // number of its storage, a group's has kGroupBit set.
@@ -104,12 +105,15 @@ std::optional<StorageId> StalenessIndex::lowest(Nanos now, Look&& look) {
   // The row that promises most comes first: most of the others then need no look.
   std::uint32_t most_promising = kRows;
   double density = 1, staleness = 0;
-  for (std::uint32_t r = next_filled(0); r < kRows; r = next_filled(r + 1)) {
-    const double oldest = staleness_of(r, now);
-    if (lowest_density_[r] * staleness >= density * oldest && most_promising != kRows) continue;
-    most_promising = r;
-    density = lowest_density_[r];
-    staleness = oldest;
+  for (std::uint32_t word = 0; word < filled_.size(); ++word) {
+    for (std::uint64_t bits = filled_[word]; bits != 0; bits &= bits - 1) {
+      const std::uint32_t r = word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits));
+      const double oldest = staleness_of(r, now);
+      if (lowest_density_[r] * staleness >= density * oldest && most_promising != kRows) continue;
+      most_promising = r;
+      density = lowest_density_[r];
+      staleness = oldest;
+    }
   }
   look_at(most_promising, now, look, best, found);
   // While nothing is found every row counts: who moved, moved up, and what was used just now
