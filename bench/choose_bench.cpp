@@ -49,6 +49,7 @@ class World {
     const OpId op = graph_.add_op(0, true, inputs);
     graph_.set_cost(op, {static_cast<std::int64_t>(500 + rng_.below(1'000'000))});
     const StorageId id = graph_.add_storage({static_cast<std::int64_t>(512 + rng_.below(1 << 24))});
+    graph_.begin_outputs(op, 1);
     graph_.add_output(op, id, true);
     graph_.extend_recipe(id, op);
     position_.push_back(0);

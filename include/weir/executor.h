@@ -9,8 +9,27 @@ class Executor {
  public:
   virtual ~Executor() = default;
   [[nodiscard]] virtual Nanos now() const = 0;
-  // The storage's bytes are given up. Called with the manager's lock held: it must not call back.
+
+  // What follows is called with the manager's lock held: it must not call back.
+
+  // The storage's bytes on the device are given up.
   virtual void evict(StorageId storage) = 0;
+  // Copies the storage's bytes to a tier. False: there is no room.
+  virtual bool offload(StorageId /*storage*/) { return false; }
+  // Copies them back to the device, where they have been charged for. The tier keeps its copy.
+  virtual void fetch(StorageId /*storage*/) {}
+  // The tier's copy is not needed any more.
+  virtual void discard_copy(StorageId /*storage*/) {}
+  // The time it takes to offload and fetch this many bytes.
+  [[nodiscard]] virtual Nanos transfer_cost(Bytes /*size*/) const { return {}; }
+  // The output of an op that was run again became the storage's bytes.
+  virtual void adopted(StorageId /*storage*/, std::uint32_t /*output*/) {}
+  // The output of an op that was run again is not wanted after all.
+  virtual void rejected(std::uint32_t /*output*/) {}
+  // The op record with this tag will never be run again.
+  virtual void forget(std::uint64_t /*tag*/) {}
+  // Nothing refers to the storage any more; its id may be used for another.
+  virtual void died(StorageId /*storage*/) {}
 };
 
 }  // namespace weir

@@ -36,19 +36,22 @@ class [[nodiscard]] Charge {
 // The one place where bytes are counted against the budget. Safe from any thread.
 class Ledger {
  public:
-  explicit Ledger(Bytes budget) : budget_{budget} {}
+  explicit Ledger(Bytes budget) : budget_{budget.n} {}
 
   // Nothing if the bytes do not fit into the budget.
   [[nodiscard]] std::optional<Charge> try_charge(Bytes size);
 
-  [[nodiscard]] Bytes budget() const { return budget_; }
+  // What is charged already stays, also if it is more.
+  void set_budget(Bytes budget) { budget_.store(budget.n, std::memory_order_relaxed); }
+
+  [[nodiscard]] Bytes budget() const { return {budget_.load(std::memory_order_relaxed)}; }
   [[nodiscard]] Bytes used() const { return {used_.load(std::memory_order_relaxed)}; }
   [[nodiscard]] Bytes peak() const { return {peak_.load(std::memory_order_relaxed)}; }
 
  private:
   friend class Charge;
 
-  Bytes budget_;
+  std::atomic<std::int64_t> budget_;
   std::atomic<std::int64_t> used_{0};
   std::atomic<std::int64_t> peak_{0};
 };

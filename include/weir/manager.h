@@ -33,6 +33,10 @@ struct Options {
   RestoreOrder restore = RestoreOrder::Lean;
   ViewRule views = ViewRule::Keep;
   std::uint32_t longest_recipe = 8;  // a storage changed in place more often than this gets stuck
+  Bytes smallest{};                  // no policy is asked about storages below this size
+  bool recompute = true;             // may evict what has a recipe
+  bool offload = false;              // may offload: the executor has a tier
+  bool reuse_ids = false;            // ids of what died are given out again
 };
 
 // An op about to run. `mutated` are positions among the inputs; a pure op may be run again.
@@ -48,10 +52,14 @@ struct Output {
   std::int32_t alias_of = kFresh;  // position among the inputs of the tensor it is a view of
 };
 
+enum class Access : std::uint8_t { Read, Write };
+
 struct Counters {
   std::uint64_t evictions = 0;   // chosen by the policy to make room
   std::uint64_t releases = 0;    // storages given up because the program let go of them
   std::uint64_t recomputes = 0;  // op records run again
+  std::uint64_t offloads = 0;    // storages copied to a tier
+  std::uint64_t fetches = 0;     // storages copied back
   std::uint64_t scored = 0;      // candidates given a score
 };
 
@@ -68,6 +76,13 @@ class Ticket {
   Ticket(Ticket&& other) noexcept;
   Ticket& operator=(Ticket&&) = delete;
   ~Ticket();
+
+  // Must something be restored first? If not, next() need not be asked.
+  [[nodiscard]] bool waits() const;
+  // The storage of one of the outputs that were declared.
+  [[nodiscard]] StorageId storage(std::uint32_t output) const;
+  // The storage that the output of the op last returned by next() is wanted for, or kNoStorage.
+  [[nodiscard]] StorageId target(std::uint32_t output) const;
 
   // The bytes of one output of the op that runs now (the last one from next(), or the ticket's
   // own).
@@ -111,22 +126,30 @@ class Manager {
   // Says what the op makes and what it cost; once, between begin() and end(), as soon as it is
   // known. Outputs are numbered from the returned id on and have one reference each.
   TensorId declare(Ticket& ticket, std::span<const Output> outputs, Nanos cost);
-  // The next op to run before the ticket's own, or null. Takes the previous one as done.
+  // The next op to run before the ticket's own, or null. Takes the previous one as done. From the
+  // first call to the one that returns null, no other ticket may ask.
   const OpRecord* next(Ticket& ticket);
   // From any thread. Reclaims until the bytes fit; never launches an op. Throws OutOfBudget.
   Charge allocate(Bytes size);
   // The op ran: adopts its outputs, unpins its inputs.
   void end(Ticket ticket);
 
-  // A tensor is wanted outside of any op: begin, next() until null, then the pin.
-  Ticket begin_access(TensorId tensor);
+  // A tensor is wanted outside of any op: begin, next() until null, then the pin. With
+  // Access::Write its bytes may be changed from then on, by whom we do not see.
+  Ticket begin_access(TensorId tensor, Access access = Access::Read);
   Pin end_access(Ticket ticket);
 
   void retain(TensorId tensor);
   void release(TensorId tensor);
   // A training step is over: what nothing can need any more dies.
   void end_step();
+  // Gives up at least so many bytes, or all that can go; returns how many.
+  Bytes reclaim(Bytes size);
+  // Reclaims what is above a lower budget, as far as possible.
+  void set_budget(Bytes budget);
 
+  [[nodiscard]] StorageId storage_of(TensorId tensor) const;
+  [[nodiscard]] std::size_t living_storages() const;
   [[nodiscard]] Counters counters() const;
   [[nodiscard]] const Ledger& ledger() const;
   // The state as it is now. Not to be read while another thread calls the manager.
@@ -135,6 +158,10 @@ class Manager {
   // Verifies the whole state; O(n). Runs after every event when WEIR_CHECK_FULL is set.
   void check() const;
   void reserve(std::size_t tensors, std::size_t ops);
+
+  // For pthread_atfork: nobody is inside between these two.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
 
  private:
   friend class Ticket;

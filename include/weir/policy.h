@@ -30,7 +30,8 @@ enum class Change : std::uint8_t {
   Offered = 1 << 3,    // it became a candidate
   Withdrawn = 1 << 4,  // it is no candidate any more
   Grown = 1 << 5,      // its recipe, and so its cost and its edges, got longer
-  Lost = 1 << 6,       // its recipe is gone; it is stuck or dead
+  Lost = 1 << 6,       // its recipe is gone; only a tier can bring it back, if there is one
+  Died = 1 << 7,       // nothing can need it any more; told before its recipe is lost
 };
 using Changes = std::uint8_t;
 constexpr Changes operator|(Change a, Change b) {

@@ -51,13 +51,14 @@ const OpRecord* DepthFirst::next(State& state, Job& job) {
 // A missing input comes next: run what makes it, or, once it is there, hold it.
 void DepthFirst::see_to(State& state, Job& job, TensorId missing) {
   Frame& top = job.stack.back();
+  const StorageId storage = state.graph[missing].storage;
+  if (state.graph[storage].where() == Residency::Offloaded) state.fetch(storage);
   if (!state.ready(missing, top.op)) {
-    push(state, job,
-         {.kind = Frame::Replay, .op = state.op_to_restore(missing), .target = missing});
-    return;
+    const OpId maker = state.op_to_restore(missing);
+    state.hold(maker);
+    return push(state, job, {.kind = Frame::Replay, .op = maker, .target = missing});
   }
   ++top.cursor;
-  const StorageId storage = state.graph[missing].storage;
   if (top.kind == Frame::Rescue)
     state.lose_recipe(storage);
   else
@@ -67,7 +68,10 @@ void DepthFirst::see_to(State& state, Job& job, TensorId missing) {
 void DepthFirst::push_own(State& state, Job& job) {
   if (job.op != kNoOp) return push(state, job, {.kind = Frame::Own, .op = job.op});
   job.stack.push_back({.kind = Frame::Own});
-  job.missing.push_back(job.wanted);
+  if (state.available(job.wanted))
+    job.hold(state, state.graph[job.wanted].storage);
+  else
+    job.missing.push_back(job.wanted);
 }
 
 void DepthFirst::push(State& state, Job& job, Frame frame) {
@@ -119,6 +123,7 @@ void DepthFirst::finish_replay(State& state, Job& job) {
   after_replay(state, done.op);
   job.let_go(state, done);
   state.banish_inputs(done.op);
+  state.drop(done.op);
 }
 
 }  // namespace weir::core

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "weir/graph.h"
@@ -30,15 +31,18 @@ struct Frame {
 
 // What a ticket stands for.
 struct Job {
-  OpId op = kNoOp;    // none: a tensor is only accessed
-  TensorId wanted{};  // the tensor accessed
+  OpId op = kNoOp;     // none: a tensor is only accessed
+  TensorId wanted{};   // the tensor accessed
+  bool waits = false;  // something must be restored before its own op
   bool declared = false;
   bool launched = false;  // a replay was handed out and has not been taken as done
   OpRecord handed_out{};  // that replay
   std::vector<StorageId> mutated;
   std::vector<TensorId> rescue;  // to be restored, and then stuck, before the op changes its inputs
   std::vector<StorageId> doomed;  // evicted, referenced by nobody, not restorable after the change
-  std::vector<Charge> delivered;  // the bytes of the running op's outputs
+  std::vector<std::optional<Charge>> delivered;  // the bytes of the running op's outputs
+  std::vector<StorageId> storages;               // of the outputs that were declared
+  std::vector<StorageId> targets;  // of the outputs of the replay; kNoStorage: not wanted
 
   std::vector<Frame> stack;  // innermost last
   std::vector<TensorId> missing;

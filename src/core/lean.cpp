@@ -8,8 +8,7 @@
 //   - An op that waits holds its inputs only loosely: the cheapest of them to bring back goes when
 //     there is nothing else, or when what the policy would give up is half again as dear.
 //   - An op that gave way takes back what it lost when its turn comes, and does not give way a
-//   second
-//     time. This is what makes restoring end.
+//     second time. This is what makes restoring end.
 // The first two need a policy whose scores count lineage: one that does not would give up storages
 // whose makers are spent and gone. With such a policy they start when nothing is left for it to
 // choose, which is where DTR's order runs out; until then the two orders do the same.
@@ -44,7 +43,10 @@ class Lean final : public DepthFirst {
   }
 
   void finish(State& state, Job& job) override {
-    for (OpId op : job.listed) unlist(state, op);
+    for (OpId op : job.listed) {
+      unlist(state, op);
+      state.drop(op);
+    }
     job.listed.clear();
   }
 
@@ -60,8 +62,9 @@ class Lean final : public DepthFirst {
   void order_missing(const State& state, std::span<TensorId> missing) override {
     if (missing.size() < 2 || !state.frugal()) return;
     const auto beyond_own_size = [&](TensorId tensor) {
-      return need_[index(state.op_to_restore(tensor))] -
-             state.graph[state.graph[tensor].storage].size;
+      const Storage& s = state.graph[state.graph[tensor].storage];
+      if (s.where() == Residency::Offloaded) return Bytes{};
+      return need_[index(state.op_to_restore(tensor))] - s.size;
     };
     std::ranges::stable_sort(missing, std::greater{}, beyond_own_size);
   }
@@ -81,7 +84,7 @@ class Lean final : public DepthFirst {
         continue;
       }
       const TensorId input = inputs[visit.input++];
-      if (state.ready(input, visit.op)) continue;
+      if (state.ready(input, visit.op) || offloaded(state, input)) continue;
       const OpId maker = state.op_to_restore(input);
       if (enter(state, job, maker)) visits_.push_back({maker, 0});
     }
@@ -91,6 +94,7 @@ class Lean final : public DepthFirst {
     if (listed_[index(op)]) return false;
     listed_[index(op)] = true;
     job.listed.push_back(op);
+    state.hold(op);
     for (TensorId input : state.graph.inputs(state.graph[op]))
       state.await(state.graph[input].storage);
     return true;
@@ -103,22 +107,24 @@ class Lean final : public DepthFirst {
       state.stop_awaiting(state.graph[input].storage);
   }
 
+  static bool offloaded(const State& state, TensorId tensor) {
+    return state.graph[state.graph[tensor].storage].where() == Residency::Offloaded;
+  }
+
   // The bytes it takes to run an op, the missing inputs restored in the best order; as if no two of
   // them had anything in common.
   Bytes need(const State& state, OpId op) {
     const OpRecord& record = state.graph[op];
-    Bytes held{}, made{};
+    Bytes held{};
     inputs_.clear();
     for (TensorId input : state.graph.inputs(record)) {
       const Storage& s = state.graph[state.graph[input].storage];
-      if (!state.ready(input, op))
+      if (offloaded(state, input))
+        inputs_.push_back({s.size, s.size});
+      else if (!state.ready(input, op))
         inputs_.push_back({need_[index(state.op_to_restore(input))], s.size});
       else if (s.has_recipe())
         held += s.size;
-    }
-    for (std::uint32_t i = 0; i < record.outputs; ++i) {
-      const Tensor& output = state.graph[TensorId{index(record.first_output) + i}];
-      if (output.fresh) made += state.graph[output.storage].size;
     }
     std::ranges::sort(inputs_, std::greater{}, [](const Missing& m) { return m.need - m.size; });
     Bytes most{};
@@ -126,7 +132,7 @@ class Lean final : public DepthFirst {
       most = std::max(most, held + input.need);
       held += input.size;
     }
-    return std::max(most, held + made);
+    return std::max(most, held + record.makes);
   }
 
   // Pinned by nothing but ops of this job that wait and have not given way before.

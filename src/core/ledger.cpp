@@ -5,7 +5,7 @@ namespace weir {
 std::optional<Charge> Ledger::try_charge(Bytes size) {
   std::int64_t used = used_.load(std::memory_order_relaxed);
   do {
-    if (size.n > budget_.n - used) return std::nullopt;
+    if (size > budget() - Bytes{used}) return std::nullopt;
   } while (!used_.compare_exchange_weak(used, used + size.n, std::memory_order_relaxed));
   const std::int64_t now = used + size.n;
   std::int64_t peak = peak_.load(std::memory_order_relaxed);

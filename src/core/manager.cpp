@@ -36,6 +36,14 @@ Ticket::~Ticket() {
   if (job_ != nullptr) manager_->give_up(*job_);
 }
 
+bool Ticket::waits() const { return job_->waits; }
+
+StorageId Ticket::storage(std::uint32_t output) const { return job_->storages[output]; }
+
+StorageId Ticket::target(std::uint32_t output) const {
+  return output < job_->targets.size() ? job_->targets[output] : kNoStorage;
+}
+
 void Ticket::deliver(std::uint32_t output, Charge bytes) {
   if (job_->delivered.size() <= output) job_->delivered.resize(output + 1);
   job_->delivered[output] = std::move(bytes);
@@ -91,13 +99,14 @@ void Manager::end(Ticket ticket) {
   Job& job = *std::exchange(ticket.job_, nullptr);
   state_->finish_first_run(job);
   state_->recycle(job);
+  state_->bury_orphans();
 }
 
-Ticket Manager::begin_access(TensorId tensor) {
+Ticket Manager::begin_access(TensorId tensor, Access access) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
   Job& job = state_->new_job();
-  state_->start_access(job, tensor);
+  state_->start_access(job, tensor, access);
   return {*this, job};
 }
 
@@ -107,7 +116,9 @@ Pin Manager::end_access(Ticket ticket) {
   Job& job = *std::exchange(ticket.job_, nullptr);
   const StorageId storage = state_->graph[job.wanted].storage;
   WEIR_CHECK(job.pins.size() == 1 && job.pins.front() == storage, storage);
+  state_->finish_access(job);
   state_->recycle(job);  // the ticket's pin becomes the caller's
+  state_->bury_orphans();
   return {*this, storage};
 }
 
@@ -120,12 +131,28 @@ void Manager::release(TensorId tensor) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
   state_->release(tensor);
+  state_->bury_orphans();
 }
 
 void Manager::end_step() {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
   state_->end_step();
+  state_->bury_orphans();
+}
+
+Bytes Manager::reclaim(Bytes size) {
+  const std::lock_guard lock{mutex_};
+  const Checked checked{*state_};
+  return state_->reclaim_bytes(size);
+}
+
+void Manager::set_budget(Bytes budget) {
+  const std::lock_guard lock{mutex_};
+  const Checked checked{*state_};
+  state_->ledger.set_budget(budget);
+  const Bytes above = state_->ledger.used() - budget;
+  if (above > Bytes{}) state_->reclaim_bytes(above);
 }
 
 void Manager::give_up(Job& job) {
@@ -133,12 +160,24 @@ void Manager::give_up(Job& job) {
   const Checked checked{*state_};
   state_->give_up(job);
   state_->recycle(job);
+  state_->bury_orphans();
 }
 
 void Manager::unpin(StorageId storage) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
   state_->unpin(storage);
+  state_->bury_orphans();
+}
+
+StorageId Manager::storage_of(TensorId tensor) const {
+  const std::lock_guard lock{mutex_};
+  return state_->graph[tensor].storage;
+}
+
+std::size_t Manager::living_storages() const {
+  const std::lock_guard lock{mutex_};
+  return state_->graph.living_storages();
 }
 
 Counters Manager::counters() const {

@@ -4,27 +4,35 @@
 
 namespace weir::core {
 
-// Readers of the old version: a resident one keeps its bytes and is stuck from now on; an evicted
-// one that the program can still name is restored first and stuck then; an evicted one that nobody
-// references dies, and with it whatever was made from it loses its recipe in the same way.
+// Readers of the old version: a present one keeps its bytes and loses its recipe; an evicted one
+// that the program can still name is restored first and loses it then; a ghost dies, and with it
+// whatever was made from it loses its recipe in the same way.
 void State::prepare_mutation(Job& job) {
+  for (StorageId storage : job.mutated) ++graph[storage].changing;
+  find_readers(job.mutated);
+  for (StorageId reader : readers_.present) lose_recipe(reader);
+  for (StorageId reader : readers_.evicted) job.rescue.push_back(graph[reader].root);
+  job.doomed = readers_.ghosts;
+}
+
+void State::find_readers(std::vector<StorageId> sources) {
+  readers_.present.clear();
+  readers_.evicted.clear();
+  readers_.ghosts.clear();
   seen_.clear(graph.storages());
-  std::vector<StorageId> work = job.mutated, readers;
-  while (!work.empty()) {
-    const StorageId source = work.back();
-    work.pop_back();
-    readers.clear();
-    for (StorageId reader : graph.dependents(source)) readers.push_back(reader);
-    for (StorageId reader : readers) {
+  while (!sources.empty()) {
+    const StorageId source = sources.back();
+    sources.pop_back();
+    for (StorageId reader : graph.dependents(source)) {
       if (!seen_.insert(reader)) continue;
       const Storage& s = graph[reader];
       if (s.where() != Residency::Evicted) {
-        lose_recipe(reader);
+        readers_.present.push_back(reader);
       } else if (s.references != 0) {
-        job.rescue.push_back(s.root);
+        readers_.evicted.push_back(reader);
       } else {
-        job.doomed.push_back(reader);
-        work.push_back(reader);
+        readers_.ghosts.push_back(reader);
+        sources.push_back(reader);
       }
     }
   }
@@ -44,16 +52,27 @@ void State::finish_rescue(Job& job) {
   job.doomed.clear();
 }
 
+void State::lose_old_version(StorageId storage) {
+  ++graph[storage].version;
+  discard_copy(storage);
+}
+
+void State::stop_changing(const Job& job) {
+  for (StorageId storage : job.mutated) --graph[storage].changing;
+}
+
 void State::complete_mutation(Job& job) {
+  stop_changing(job);
+  const bool pure = graph[job.op].pure && reads_the_same(job.op);
   for (StorageId storage : job.mutated) {
-    Storage& s = graph[storage];
-    ++s.version;
+    lose_old_version(storage);
     const std::span<const OpId> recipe = graph.recipe(storage);
-    const bool replayable = graph[job.op].pure && job.mutated.size() == 1 && !recipe.empty() &&
-                            recipe.front() >= step_begin_ && recipe.size() < options.longest_recipe;
+    const bool replayable = pure && job.mutated.size() == 1 && !recipe.empty() &&
+                            graph[recipe.front()].step == step_ &&
+                            recipe.size() < options.longest_recipe;
     if (replayable) {
       graph.extend_recipe(storage, job.op);
-      s.progress = static_cast<std::uint32_t>(graph.recipe(storage).size());
+      graph[storage].progress = static_cast<std::uint32_t>(graph.recipe(storage).size());
       note(storage, Change::Grown);
     } else {
       lose_recipe(storage);

@@ -8,37 +8,59 @@
 namespace weir::core {
 
 void State::begin(Job& job, const OpCall& call) {
-  job.op = graph.add_op(call.tag, call.pure, call.inputs);
+  job.op = graph.add_op(call.tag, call.pure, call.inputs, step_);
   for (std::uint32_t position : call.mutated) {
     const StorageId changed = graph[call.inputs[position]].storage;
     if (std::ranges::find(job.mutated, changed) == job.mutated.end())
       job.mutated.push_back(changed);
   }
   if (!job.mutated.empty()) prepare_mutation(job);
+  start_restoring(job);
+}
+
+// Would the op read the same bytes again? Not if an input has changed since it began, or will.
+bool State::reads_the_same(OpId op) const {
+  const std::span<const TensorId> inputs = graph.inputs(graph[op]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Storage& s = graph[graph[inputs[i]].storage];
+    if (s.changing != 0 || s.version != graph.versions(graph[op])[i]) return false;
+  }
+  return true;
+}
+
+void State::start_restoring(Job& job) {
   restore_->start(*this, job);
+  job.waits = !job.missing.empty();
+  restorers_ += job.waits;
 }
 
 TensorId State::declare(Job& job, std::span<const Output> outputs, Nanos cost) {
   WEIR_CHECK(!job.declared, job.op);
   job.declared = true;
   graph.set_cost(job.op, cost);
-  const bool replayable = graph[job.op].pure && job.mutated.empty();
+  graph.begin_outputs(job.op, static_cast<std::uint32_t>(outputs.size()));
+  job.storages.clear();
+  const bool replayable =
+      options.recompute && graph[job.op].pure && job.mutated.empty() && reads_the_same(job.op);
   for (const Output& output : outputs) {
     const bool fresh = output.alias_of == kFresh;
     StorageId storage;
     if (fresh) {
       storage = graph.add_storage(output.size);
-      charges_.emplace_back();
-      living_.push_back(storage);
+      charges_.resize(graph.storages());
     } else {
       storage =
           graph[graph.inputs(graph[job.op])[static_cast<std::size_t>(output.alias_of)]].storage;
     }
     const TensorId tensor = graph.add_output(job.op, storage, fresh);
+    job.storages.push_back(storage);
     graph[tensor].references = 1;
     ++graph[storage].references;
     if (fresh) {
-      if (replayable) graph.extend_recipe(storage, job.op);
+      if (replayable)
+        graph.extend_recipe(storage, job.op);
+      else if (options.offload)
+        graph[storage].cost = executor_.transfer_cost(output.size);
       note(storage, Change::Declared);
     } else if (options.views == ViewRule::Rerun && graph[storage].has_recipe()) {
       graph.extend_recipe(storage, job.op);
@@ -48,40 +70,76 @@ TensorId State::declare(Job& job, std::span<const Output> outputs, Nanos cost) {
   return graph[job.op].first_output;
 }
 
-void State::start_access(Job& job, TensorId tensor) {
+void State::start_access(Job& job, TensorId tensor, Access access) {
   job.wanted = tensor;
-  restore_->start(*this, job);
+  graph[graph[tensor].storage].last_use = now();
+  if (access == Access::Write) {
+    job.mutated.push_back(graph[tensor].storage);
+    prepare_mutation(job);
+  }
+  start_restoring(job);
+}
+
+void State::finish_access(Job& job) {
+  stop_changing(job);
+  for (StorageId storage : job.mutated) {
+    lose_old_version(storage);
+    lose_recipe(storage);
+  }
 }
 
 const OpRecord* State::next(Job& job) {
-  const OpRecord* op = restore_->next(*this, job);
-  if (op == nullptr) {
-    if (restoring_ == &job) restoring_ = nullptr;
-    return nullptr;
-  }
+  if (!job.waits) return nullptr;
   WEIR_CHECK(restoring_ == nullptr || restoring_ == &job);
   restoring_ = &job;
+  const OpRecord* op = restore_->next(*this, job);
+  if (op == nullptr) {
+    restoring_ = nullptr;
+    job.waits = false;
+    --restorers_;
+    return nullptr;
+  }
   job.handed_out = *op;  // the graph's own may move when another thread begins an op
+  job.targets.clear();
+  const TensorId target = job.stack.back().target;
+  for (std::uint32_t i = 0; i < op->outputs; ++i) {
+    const Tensor& output = graph[TensorId{index(op->first_output) + i}];
+    const bool wanted = wants_output(*op, output) && !half_restores(output.storage, target);
+    job.targets.push_back(wanted ? output.storage : kNoStorage);
+  }
   return &job.handed_out;
+}
+
+// Would running the op again make bytes that the storage of this output is without?
+bool State::wants_output(const OpRecord& op, const Tensor& output) const {
+  if (!output.fresh || output.storage == kNoStorage) return false;
+  const Storage& s = graph[output.storage];
+  return s.where() == Residency::Evicted && graph.recipe(output.storage).front() == op.id;
+}
+
+// Nobody would run the rest of its recipe: it would stay half restored, and then pass for whole.
+bool State::half_restores(StorageId storage, TensorId target) const {
+  return options.views == ViewRule::Keep && graph.recipe(storage).size() > 1 &&
+         storage != graph[target].storage;
 }
 
 void State::adopt(Job& job, const OpRecord& op, std::uint32_t output, TensorId target, bool first) {
   const TensorId id{index(op.first_output) + output};
   Tensor& tensor = graph[id];
+  if (tensor.storage == kNoStorage) return;
   Storage& s = graph[tensor.storage];
   if (tensor.fresh && !s.resident()) {
-    const bool stale = s.where() == Residency::Dead || !(first || s.has_recipe());
-    if (stale || (!first && graph.recipe(tensor.storage).front() != op.id)) return;
-    // Nobody would run the rest of its recipe: it would stay half restored, and then pass for
-    // whole.
-    const bool more_to_run =
-        options.views == ViewRule::Keep && graph.recipe(tensor.storage).size() > 1;
-    if (more_to_run && tensor.storage != graph[target].storage) return;
-    WEIR_CHECK(output < job.delivered.size() && job.delivered[output].size() == s.size, id);
-    charges_[index(tensor.storage)] = std::move(job.delivered[output]);
+    if (first ? s.where() == Residency::Dead : !wants_output(op, tensor)) return;
+    if (half_restores(tensor.storage, target)) return;
+    const bool delivered = output < job.delivered.size() && job.delivered[output];
+    if (!first && !delivered) return;  // it was evicted after the replay had been handed out
+    WEIR_CHECK(delivered && job.delivered[output]->size() == s.size, id);
+    charges_[index(tensor.storage)] = *std::exchange(job.delivered[output], std::nullopt);
     s.move_to(Residency::Resident);
     s.progress = options.views == ViewRule::Keep ? 1 : UINT32_MAX;
+    if (!first) executor_.adopted(tensor.storage, output);
     note(tensor.storage, Change::Restored);
+    s.placed = ++placings_;
     place(tensor.storage);
   }
   tensor.defined_at = s.evictions;
@@ -94,6 +152,13 @@ void State::adopt_all(Job& job, OpId op, TensorId last, bool first) {
     if (index(record.first_output) + i != index(last)) adopt(job, record, i, last, first);
   if (record.outputs != 0)
     adopt(job, record, index(last) - index(record.first_output), last, first);
+  if (!first) reject_rest(job);
+  job.delivered.clear();
+}
+
+void State::reject_rest(Job& job) {
+  for (std::uint32_t i = 0; i < job.delivered.size(); ++i)
+    if (job.delivered[i]) executor_.rejected(i);
   job.delivered.clear();
 }
 
@@ -105,6 +170,8 @@ void State::finish_first_run(Job& job) {
   adopt_all(job, job.op, op.first_output, true);
   complete_mutation(job);
   job.let_go(*this, job.stack.back());
+  for (StorageId storage : job.storages)
+    if (graph[storage].references == 0) suspect(storage);  // let go of while the op ran
   banish_inputs(job.op);
 }
 
@@ -117,14 +184,16 @@ void State::finish_replay(Job& job, OpId op, TensorId target) {
     WEIR_CHECK(graph.recipe(changed)[s.progress] == op, changed, op);
     ++s.progress;
     place(changed);
-    job.delivered.clear();
+    reject_rest(job);
   } else {
     adopt_all(job, op, target, false);
   }
 }
 
 void State::give_up(Job& job) {
-  if (restoring_ == &job) restoring_ = nullptr;
+  const bool restored = restoring_ == &job;
+  if (restored) restoring_ = nullptr;
+  stop_changing(job);
   for (StorageId storage : job.pins)
     if (storage != kNoStorage) unpin(storage);
   if (job.op != kNoOp && job.declared) {
@@ -135,12 +204,13 @@ void State::give_up(Job& job) {
       if (graph[output.storage].where() == Residency::Pending)
         kill(output.storage);
       else
-        place(output.storage);
+        let_go(output.storage);
     }
   }
-  for (StorageId storage : living_) {
-    const Storage& s = graph[storage];  // what is pinned, another job restores
-    if (s.resident() && !s.complete() && s.pins == 0) evict(storage);
+  if (!restored) return;
+  for (std::uint32_t i = 0; i < graph.storages(); ++i) {
+    const Storage& s = graph[StorageId{i}];  // what is pinned, another job restores
+    if (s.resident() && !s.complete() && s.pins == 0) evict(StorageId{i});
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/check.h"
 #include "weir/errors.h"
@@ -15,6 +16,7 @@ constexpr std::size_t kLongestSearch = 1024;
 
 State::State(const Options& chosen, Policy& policy, Executor& executor)
     : options{chosen},
+      graph{chosen.reuse_ids},
       ledger{chosen.budget},
       policy_{policy},
       executor_{executor},
@@ -51,40 +53,65 @@ void State::note(StorageId storage, Change change) {
   if (policy_.wants(change)) policy_.note(graph, storage, change);
 }
 
+bool State::evictable(const Storage& s) const {
+  return s.resident() && s.pins == 0 && s.has_recipe() && s.complete();
+}
+
 Place State::place_of(const Storage& s) const {
-  if (!s.resident() || s.pins != 0 || !s.has_recipe() || !s.complete()) return Place::None;
   const bool spent = s.references == 0 && s.awaited == 0 && s.size > Bytes{};
-  return spent && frugal_ ? Place::Spent : Place::Candidate;
+  if (evictable(s)) {
+    if (spent && frugal_) return Place::Spent;
+  } else if (!options.offload || s.homeless || !s.resident() || s.pins != 0 || !s.complete()) {
+    return Place::None;
+  }
+  return s.size < options.smallest ? Place::None : Place::Candidate;
 }
 
 // Puts a storage among the candidates, the spent, or neither, after something it depends on
-// changed.
+// changed. Until something has to be reclaimed for the first time only the order is kept.
 void State::place(StorageId storage) {
   Storage& s = graph[storage];
   const Place next = place_of(s);
   if (next == s.place) return;
-  if (s.place == Place::Candidate) {
+  if (awake_ && s.place == Place::Candidate) {
     pool_.remove(graph, storage);
     note(storage, Change::Withdrawn);
-  } else if (s.place == Place::Spent) {
+  } else if (awake_ && s.place == Place::Spent) {
     spent_.remove(graph, storage);
   }
   s.place = next;
-  if (next == Place::Candidate) {
+  s.placed = ++placings_;
+  if (awake_) enter(storage);
+}
+
+void State::enter(StorageId storage) {
+  if (graph[storage].place == Place::Candidate) {
     pool_.add(graph, storage);
     note(storage, Change::Offered);
-  } else if (next == Place::Spent) {
+  } else if (graph[storage].place == Place::Spent) {
     spent_.add(graph, storage);
   }
 }
 
-// A candidate may turn out to be spent.
+void State::wake() {
+  if (awake_) return;
+  awake_ = true;
+  std::vector<StorageId> placed;
+  for (std::uint32_t i = 0; i < graph.storages(); ++i)
+    if (graph[StorageId{i}].place != Place::None) placed.push_back(StorageId{i});
+  std::ranges::sort(placed, {}, [&](StorageId storage) { return graph[storage].placed; });
+  for (StorageId storage : placed) enter(storage);
+}
+
+// A candidate, or what is too small for one, may turn out to be spent.
 void State::become_frugal() {
   if (frugal_ || options.restore != RestoreOrder::Lean) return;
   frugal_ = true;
-  const std::vector<StorageId> candidates(pool_.slots().begin(), pool_.slots().end());
-  for (StorageId storage : candidates)
-    if (storage != kNoStorage) place(storage);
+  std::vector<StorageId> found;
+  for (std::uint32_t i = 0; i < graph.storages(); ++i)
+    if (place_of(graph[StorageId{i}]) == Place::Spent) found.push_back(StorageId{i});
+  std::ranges::sort(found, {}, [&](StorageId storage) { return graph[storage].placed; });
+  for (StorageId storage : found) place(storage);
 }
 
 void State::await(StorageId storage) {
@@ -92,7 +119,9 @@ void State::await(StorageId storage) {
 }
 
 void State::stop_awaiting(StorageId storage) {
-  if (--graph[storage].awaited == 0) place(storage);
+  if (--graph[storage].awaited != 0) return;
+  place(storage);
+  suspect(storage);
 }
 
 void State::pin(StorageId storage) {
@@ -104,36 +133,105 @@ void State::pin(StorageId storage) {
 void State::unpin(StorageId storage) {
   Storage& s = graph[storage];
   WEIR_CHECK(s.pins > 0, storage);
-  if (--s.pins == 0) place(storage);
+  if (--s.pins != 0) return;
+  place(storage);
+  if (s.references == 0) suspect(storage);
+}
+
+void State::drop(OpId op) {
+  const std::uint64_t tag = graph[op].tag;
+  if (graph.drop(op)) executor_.forget(tag);
 }
 
 Charge State::charge(Bytes size) {
   for (;;) {
     if (std::optional<Charge> charge = ledger.try_charge(size)) return std::move(*charge);
-    reclaim_one(size);
+    if (!reclaim_one(size)) throw OutOfBudget{size, ledger.budget(), ledger.used()};
   }
 }
 
-void State::reclaim_one(Bytes need) {
-  if (spent_.size() != 0) return reclaim(spent_.last());
+Bytes State::reclaim_bytes(Bytes size) {
+  const Bytes before = ledger.used();
+  while (before - ledger.used() < size && reclaim_one(size - (before - ledger.used()))) {
+  }
+  return before - ledger.used();
+}
+
+bool State::reclaim_one(Bytes need) {
+  wake();
+  if (spent_.size() != 0) return reclaim(spent_.last()), true;
   std::optional<Choice> choice;
   if (pool_.size() != 0) choice = policy_.choose(view(), need);
   counters.scored = policy_.scored();
   if (!choice) become_frugal();
-  if (spent_.size() != 0) return reclaim(spent_.last());
+  if (spent_.size() != 0) return reclaim(spent_.last()), true;
   if (restoring_ != nullptr && frugal_) {
     const double dearest = choice ? price(choice->victim) : kAnyPrice;
     if (const StorageId held = restore_->give_way(*this, *restoring_, dearest); held != kNoStorage)
-      return reclaim(held);
+      return reclaim(held), true;
   }
-  if (!choice) throw OutOfBudget{need, ledger.budget(), ledger.used()};
+  if (!choice) return false;
   WEIR_CHECK(graph[choice->victim].place == Place::Candidate, choice->victim);
   reclaim(choice->victim);
+  return true;
 }
 
+// If no tier has room for what cannot be recomputed, it stays, and is no candidate any more.
 void State::reclaim(StorageId storage) {
+  const bool can_evict = evictable(graph[storage]);
+  if ((!can_evict || had_better_be_offloaded(storage)) && offload(storage)) return;
+  if (!can_evict) return;
   ++counters.evictions;
   evict(storage);
+}
+
+bool State::had_better_be_offloaded(StorageId storage) {
+  const Storage& s = graph[storage];
+  if (s.backed) return true;
+  if (!options.offload || s.homeless || s.place == Place::Spent) return false;
+  const double transfer = static_cast<double>(executor_.transfer_cost(s.size).n);
+  return price(storage) * static_cast<double>(s.size.n) > transfer;
+}
+
+bool State::offload(StorageId storage) {
+  Storage& s = graph[storage];
+  if (!s.backed) {
+    if (!executor_.offload(storage)) {
+      s.homeless = true;
+      homeless_.push_back(storage);
+      place(storage);
+      return false;
+    }
+    s.backed = true;
+    ++counters.offloads;
+  }
+  free_bytes(storage, Residency::Offloaded);
+  return true;
+}
+
+void State::fetch(StorageId storage) {
+  Charge bytes = charge(graph[storage].size);
+  executor_.fetch(storage);
+  Storage& s = graph[storage];
+  charges_[index(storage)] = std::move(bytes);
+  s.move_to(Residency::Resident);
+  ++counters.fetches;
+  place(storage);
+}
+
+void State::discard_copy(StorageId storage) {
+  if (!std::exchange(graph[storage].backed, false)) return;
+  executor_.discard_copy(storage);
+  find_homes();
+}
+
+// A tier has room again.
+void State::find_homes() {
+  const std::vector<StorageId> homeless = std::exchange(homeless_, {});
+  for (StorageId storage : homeless) {
+    graph[storage].homeless = false;
+    place(storage);
+  }
 }
 
 double State::price(StorageId storage) {
@@ -146,8 +244,9 @@ double State::price(StorageId storage) {
     work.pop_back();
     for (StorageId dep : graph.deps(at)) {
       if (graph[dep].resident() || !seen_.insert(dep)) continue;
-      cost += graph[dep].cost;
-      work.push_back(dep);
+      const bool offloaded = graph[dep].where() == Residency::Offloaded;
+      cost += offloaded ? executor_.transfer_cost(graph[dep].size) : graph[dep].cost;
+      if (!offloaded) work.push_back(dep);
     }
   }
   return static_cast<double>(cost.n) /
@@ -158,45 +257,60 @@ void State::free_bytes(StorageId storage, Residency next) {
   Storage& s = graph[storage];
   s.move_to(next);
   place(storage);
-  ++s.evictions;
+  if (next != Residency::Offloaded) ++s.evictions;
   charges_[index(storage)] = Charge{};
   executor_.evict(storage);
 }
 
 void State::evict(StorageId storage) {
   WEIR_CHECK(graph[storage].pins == 0 && graph[storage].has_recipe(), storage);
+  if (graph[storage].backed) return free_bytes(storage, Residency::Offloaded);
   free_bytes(storage, Residency::Evicted);
   note(storage, Change::Evicted);
 }
 
 void State::lose_recipe(StorageId storage) {
   if (!graph[storage].has_recipe()) return;
+  const std::span<const OpId> recipe = graph.recipe(storage);
+  const std::vector<OpId> ops(recipe.begin(), recipe.end());
+  suspect(storage);
+  for (StorageId dep : graph.deps(storage)) suspect(dep);
   graph.forget_recipe(storage);
+  for (OpId op : ops) drop(op);
+  if (options.offload) graph[storage].cost = executor_.transfer_cost(graph[storage].size);
   place(storage);
   note(storage, Change::Lost);
 }
 
 void State::kill(StorageId storage) {
+  note(storage, Change::Died);
   if (graph[storage].resident())
     free_bytes(storage, Residency::Dead);
   else
     graph[storage].move_to(Residency::Dead);
+  if (std::exchange(graph[storage].homeless, false)) std::erase(homeless_, storage);
+  discard_copy(storage);
   lose_recipe(storage);
+  if (options.reuse_ids) graves_.push_back(storage);
 }
 
 TensorId State::add_constant(Charge bytes) {
   const OpId op = graph.add_op(0, false, {});
   const StorageId storage = graph.add_storage(bytes.size());
-  charges_.emplace_back(std::move(bytes));
-  living_.push_back(storage);
+  charges_.resize(graph.storages());
+  charges_[index(storage)] = std::move(bytes);
+  graph.begin_outputs(op, 1);
   const TensorId tensor = graph.add_output(op, storage, true);
+  graph.drop(op);
   Storage& s = graph[storage];
   s.move_to(Residency::Resident);
   s.last_use = now();
   s.references = graph[tensor].references = 1;
   graph[tensor].defined_at = s.evictions;
+  if (options.offload) s.cost = executor_.transfer_cost(s.size);
   note(storage, Change::Declared);
   note(storage, Change::Restored);
+  place(storage);
   return tensor;
 }
 
@@ -212,12 +326,18 @@ Job& State::new_job() {
 
 void State::recycle(Job& job) {
   restore_->finish(*this, job);
+  for (const Frame& frame : job.stack)
+    if (frame.kind == Frame::Replay) drop(frame.op);
+  if (job.op != kNoOp) drop(job.op);
   job.op = kNoOp;
+  if (std::exchange(job.waits, false)) --restorers_;
   job.declared = job.launched = false;
   job.mutated.clear();
   job.rescue.clear();
   job.doomed.clear();
   job.delivered.clear();
+  job.storages.clear();
+  job.targets.clear();
   job.stack.clear();
   job.missing.clear();
   job.pins.clear();

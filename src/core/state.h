@@ -39,7 +39,13 @@ class State {
   [[nodiscard]] double price(StorageId storage);
 
   Charge charge(Bytes size);
+  Bytes reclaim_bytes(Bytes size);
   void evict(StorageId storage);
+  // Brings back what a tier has.
+  void fetch(StorageId storage);
+  // An op record is used by a job, or no longer.
+  void hold(OpId op) { graph.hold(op); }
+  void drop(OpId op);
   void pin(StorageId storage);
   void unpin(StorageId storage);
   // An op that reads it is about to run; it has run, or will not.
@@ -63,27 +69,53 @@ class State {
   void retain(TensorId tensor);
   void release(TensorId tensor);
   void end_step();
+  // At the end of a call: what turned out to be needed by nothing dies.
+  void bury_orphans();
   void check() const;
 
   const OpRecord* next(Job& job);
-  void start_access(Job& job, TensorId tensor);
+  void start_access(Job& job, TensorId tensor, Access access);
+  void finish_access(Job& job);
   Job& new_job();
   void recycle(Job& job);
 
  private:
   void note(StorageId storage, Change change);
+  [[nodiscard]] bool evictable(const Storage& s) const;
   [[nodiscard]] Place place_of(const Storage& s) const;
   void place(StorageId storage);
-  void reclaim_one(Bytes need);
+  void enter(StorageId storage);
+  void wake();
+  // False: there is nothing left that could go.
+  bool reclaim_one(Bytes need);
   void reclaim(StorageId storage);
+  [[nodiscard]] bool had_better_be_offloaded(StorageId storage);
+  bool offload(StorageId storage);
+  void discard_copy(StorageId storage);
+  void find_homes();
   void become_frugal();
   void free_bytes(StorageId storage, Residency next);
+  [[nodiscard]] bool reads_the_same(OpId op) const;
+  [[nodiscard]] bool wants_output(const OpRecord& op, const Tensor& output) const;
+  [[nodiscard]] bool half_restores(StorageId storage, TensorId target) const;
+  void reject_rest(Job& job);
   void adopt(Job& job, const OpRecord& op, std::uint32_t output, TensorId target, bool first);
   void adopt_all(Job& job, OpId op, TensorId last, bool first);
   void kill(StorageId storage);
+  void start_restoring(Job& job);
   // In-place changes.
+  void find_readers(std::vector<StorageId> sources);
   void prepare_mutation(Job& job);
   void complete_mutation(Job& job);
+  void stop_changing(const Job& job);
+  void lose_old_version(StorageId storage);
+  // What nothing can need any more.
+  void suspect(StorageId storage) { suspects_.push_back(storage); }
+  [[nodiscard]] bool orphaned(StorageId storage) const;
+  [[nodiscard]] bool buries() const;
+  void let_go(StorageId storage);
+  void try_retire(StorageId storage);
+  void bury();
   // Deallocation by banishing.
   [[nodiscard]] bool needed_again(StorageId storage) const;
   void try_banish(StorageId storage);
@@ -92,11 +124,21 @@ class State {
   Executor& executor_;
   Pool pool_;   // the candidates
   Pool spent_;  // lean order: could be candidates, but nothing is known that will want them
-  std::vector<Charge> charges_;    // by storage: the bytes of the resident ones
-  std::vector<StorageId> living_;  // not dead, ascending
+  std::vector<Charge> charges_;  // by storage: the bytes of the resident ones
   graph::Marks seen_;
   std::vector<StorageId> search_;
-  OpId step_begin_{0};  // ops from here on belong to the running step
+  struct Readers {
+    std::vector<StorageId> present;  // their bytes are somewhere
+    std::vector<StorageId> evicted;  // and the program references them
+    std::vector<StorageId> ghosts;   // evicted, and nobody references them
+  } readers_;                        // what find_readers() found
+  std::vector<StorageId> homeless_;  // no tier had room for them
+  std::vector<StorageId> suspects_;  // may be needed by nothing since something about them changed
+  std::vector<StorageId> graves_;    // dead; their ids are given back when no job can know them
+  std::uint32_t step_ = 0;
+  std::uint64_t placings_ = 0;
+  std::size_t restorers_ = 0;  // jobs that wait for something to be restored
+  bool awake_ = false;         // something had to be reclaimed: the pools are kept from then on
   bool frugal_;
   std::unique_ptr<RestoreSteps> restore_;
   Job* restoring_ = nullptr;  // the job whose ops are run again now; at most one

@@ -1,5 +1,7 @@
 #include "weir/graph.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace weir {
@@ -13,8 +15,9 @@ bool may_become(Residency from, Residency to) {
     case Residency::Pending:
       return to == Residency::Resident || to == Residency::Dead;
     case Residency::Resident:
-      return to == Residency::Evicted || to == Residency::Dead;
+      return to == Residency::Evicted || to == Residency::Offloaded || to == Residency::Dead;
     case Residency::Evicted:
+    case Residency::Offloaded:
       return to == Residency::Resident || to == Residency::Dead;
     case Residency::Dead:
       return false;
@@ -28,48 +31,133 @@ void Storage::move_to(Residency next) {
 }
 
 StorageId Graph::add_storage(Bytes size) {
-  const StorageId id{static_cast<std::uint32_t>(storages_.size())};
-  storages_.emplace_back().size = size;
+  StorageId id{static_cast<std::uint32_t>(storages_.size())};
+  if (free_storages_.empty()) {
+    storages_.emplace_back();
+  } else {
+    id = free_storages_.back();
+    free_storages_.pop_back();
+    (*this)[id] = {};
+  }
+  (*this)[id].size = size;
   return id;
 }
 
-OpId Graph::add_op(std::uint64_t tag, bool pure, std::span<const TensorId> inputs) {
-  const OpId id{static_cast<std::uint32_t>(ops_.size())};
-  ops_.push_back({.id = id,
-                  .tag = tag,
-                  .pure = pure,
-                  .first_input = static_cast<std::uint32_t>(inputs_.size()),
-                  .inputs = static_cast<std::uint32_t>(inputs.size()),
-                  .first_output = TensorId{static_cast<std::uint32_t>(tensors_.size())}});
-  for (TensorId input : inputs) {
-    inputs_.push_back(input);
-    versions_.push_back((*this)[(*this)[input].storage].version);
+OpId Graph::add_op(std::uint64_t tag, bool pure, std::span<const TensorId> inputs,
+                   std::uint32_t step) {
+  OpId id{static_cast<std::uint32_t>(ops_.size())};
+  if (free_ops_.empty()) {
+    ops_.emplace_back();
+  } else {
+    id = free_ops_.back();
+    free_ops_.pop_back();
+  }
+  const auto count = static_cast<std::uint32_t>(inputs.size());
+  std::uint32_t first = free_inputs_.take(count);
+  if (first == kEnd) {
+    first = static_cast<std::uint32_t>(inputs_.size());
+    inputs_.resize(first + count);
+    versions_.resize(first + count);
+  }
+  ops_[index(id)] = {.id = id,
+                     .tag = tag,
+                     .pure = pure,
+                     .step = step,
+                     .first_input = first,
+                     .inputs = count,
+                     .first_output = TensorId{static_cast<std::uint32_t>(tensors_.size())},
+                     .holders = 1};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const StorageId storage = (*this)[inputs[i]].storage;
+    WEIR_CHECK(storage != kNoStorage, inputs[i]);
+    inputs_[first + i] = inputs[i];
+    versions_[first + i] = (*this)[storage].version;
   }
   return id;
 }
 
+void Graph::begin_outputs(OpId op, std::uint32_t count) {
+  std::uint32_t first = free_tensors_.take(count);
+  if (first == kEnd) {
+    first = static_cast<std::uint32_t>(tensors_.size());
+    tensors_.resize(first + count);
+  }
+  ops_[index(op)].first_output = TensorId{first};
+}
+
 TensorId Graph::add_output(OpId op, StorageId storage, bool fresh) {
   OpRecord& record = ops_[index(op)];
-  const TensorId id{static_cast<std::uint32_t>(tensors_.size())};
-  if (record.outputs == 0) record.first_output = id;
-  WEIR_CHECK(index(record.first_output) + record.outputs == index(id), op, id);
-  ++record.outputs;
-  if (fresh) (*this)[storage].root = id;
-  tensors_.push_back({.storage = storage, .op = op, .fresh = fresh});
+  Storage& s = (*this)[storage];
+  const TensorId id{index(record.first_output) + record.outputs++};
+  WEIR_CHECK(index(id) < tensors_.size(), op, id);
+  ++record.living;
+  if (fresh) s.root = id;
+  if (fresh) record.makes += s.size;
+  (*this)[id] = {.storage = storage, .op = op, .fresh = fresh, .next = s.first_tensor_};
+  s.first_tensor_ = index(id);
   return id;
+}
+
+bool Graph::drop(OpId op) {
+  OpRecord& record = ops_[index(op)];
+  WEIR_CHECK(record.holders > 0, op);
+  if (--record.holders != 0) return false;
+  if (record.living == 0) free_op(op);
+  return true;
+}
+
+void Graph::free_op(OpId op) {
+  if (!reuse_ids_) return;
+  const OpRecord& record = ops_[index(op)];
+  free_inputs_.give(record.first_input, record.inputs);
+  free_tensors_.give(index(record.first_output), record.outputs);
+  free_ops_.push_back(op);
+}
+
+void Graph::bury(StorageId storage) {
+  const Storage& s = (*this)[storage];
+  WEIR_CHECK(s.where() == Residency::Dead && !s.has_recipe(), storage);
+  WEIR_CHECK(s.first_dependent_ == kEnd, storage);
+  for (std::uint32_t at = s.first_tensor_; at != kEnd;) {
+    Tensor& tensor = tensors_[at];
+    at = tensor.next;
+    tensor.storage = kNoStorage;
+    OpRecord& record = ops_[index(tensor.op)];
+    if (--record.living == 0 && record.holders == 0) free_op(record.id);
+  }
+  free_storages_.push_back(storage);
+}
+
+// The first entry is in the storage itself; from the second on they are in recipes_, in places that
+// double when they are full.
+void Graph::make_room(Storage& s) {
+  const std::uint32_t room = std::uint32_t{1} << s.recipe_room_;
+  if (s.recipe_length_ < room) return;
+  std::uint32_t moved = free_recipes_.take(2 * room);
+  if (moved == kEnd) {
+    moved = static_cast<std::uint32_t>(recipes_.size());
+    recipes_.resize(moved + 2 * room);
+  }
+  if (s.recipe_room_ == 0) {
+    recipes_[moved] = s.recipe_;
+  } else {
+    std::copy_n(recipes_.begin() + index(s.recipe_), room, recipes_.begin() + moved);
+    free_recipes_.give(index(s.recipe_), room);
+  }
+  s.recipe_ = OpId{moved};
+  ++s.recipe_room_;
 }
 
 void Graph::extend_recipe(StorageId storage, OpId op) {
   Storage& s = (*this)[storage];
   if (s.recipe_length_ != 0 && recipe(storage).back() == op) return;
-  if (s.first_recipe_ + s.recipe_length_ != recipes_.size()) {
-    const auto moved = static_cast<std::uint32_t>(recipes_.size());
-    for (std::uint32_t i = 0; i < s.recipe_length_; ++i)
-      recipes_.push_back(recipes_[s.first_recipe_ + i]);
-    s.first_recipe_ = moved;
-  }
-  recipes_.push_back(op);
+  make_room(s);
+  if (s.recipe_room_ == 0)
+    s.recipe_ = op;
+  else
+    recipes_[index(s.recipe_) + s.recipe_length_] = op;
   ++s.recipe_length_;
+  hold(op);
   s.cost += (*this)[op].cost;
   for (TensorId input : inputs((*this)[op])) {
     const StorageId dep = (*this)[input].storage;
@@ -79,6 +167,8 @@ void Graph::extend_recipe(StorageId storage, OpId op) {
 
 void Graph::forget_recipe(StorageId storage) {
   Storage& s = (*this)[storage];
+  if (s.recipe_room_ != 0) free_recipes_.give(index(s.recipe_), std::uint32_t{1} << s.recipe_room_);
+  s.recipe_room_ = 0;
   s.recipe_length_ = 0;
   s.cost = {};
   while (s.first_dep_ != kEnd) {

@@ -1,5 +1,8 @@
 #include "policy/evicted_classes.h"
 
+#include <numeric>
+#include <utility>
+
 namespace weir::policy {
 
 EvictedClasses::Class EvictedClasses::find(Class node) {
@@ -14,7 +17,25 @@ EvictedClasses::Class EvictedClasses::add(StorageId storage, Nanos sum) {
   return class_[index(storage)] = node;
 }
 
+std::vector<EvictedClasses::Class> EvictedClasses::compact() {
+  std::vector<Class> renamed(parent_.size(), kNone);
+  std::vector<Nanos> sums;
+  for (Class& own : class_) {
+    const Class root = find(own);
+    if (renamed[root] == kNone) {
+      renamed[root] = static_cast<Class>(sums.size());
+      sums.push_back(sums_[root]);
+    }
+    own = renamed[root];
+  }
+  parent_.resize(sums.size());
+  std::iota(parent_.begin(), parent_.end(), Class{0});
+  sums_ = std::move(sums);
+  return renamed;
+}
+
 void EvictedClasses::note(const Graph& graph, StorageId storage, Change change) {
+  if (crowded()) compact();
   if (change == Change::Declared)
     declare(storage);
   else if (change == Change::Evicted)

@@ -25,6 +25,12 @@ class EvictedClasses {
   // Returns the class it leaves.
   Class restore(const Graph& graph, StorageId storage);
 
+  // Every eviction adds a node: are there many more than storages?
+  [[nodiscard]] bool crowded() const { return parent_.size() > 4 * class_.size() + kFewNodes; }
+  // Numbers the classes that storages are in anew. Returns the new number of each, or kNone.
+  std::vector<Class> compact();
+  static constexpr Class kNone = UINT32_MAX;
+
   // The distinct classes among a storage's neighbours.
   const std::vector<Class>& next_to(const Graph& graph, StorageId storage);
   // The class of a storage that is away.
@@ -34,6 +40,7 @@ class EvictedClasses {
   Nanos cost(const Graph& graph, StorageId storage);
 
  private:
+  static constexpr std::size_t kFewNodes = 256;
   [[nodiscard]] static bool away(const Graph& graph, StorageId storage) {
     const Residency where = graph[storage].where();
     return where == Residency::Evicted || where == Residency::Pending;

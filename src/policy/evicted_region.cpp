@@ -4,6 +4,11 @@
 
 namespace weir::policy {
 
+namespace {
+// What a tier has comes back by itself.
+bool away(const Storage& s) { return !s.resident() && s.where() != Residency::Offloaded; }
+}  // namespace
+
 // Visits every neighbour of what is searched, resident or away, and goes on through those away.
 template <typename Visit>
 void EvictedRegion::search(const Graph& graph, StorageId from, Side side, Visit&& visit) {
@@ -16,12 +21,14 @@ void EvictedRegion::search(const Graph& graph, StorageId from, Side side, Visit&
     for (StorageId next : side == Side::Ancestors ? graph.deps(at) : graph.dependents(at)) {
       if (graph[next].where() == Residency::Dead || !seen_.insert(next)) continue;
       visit(next);
-      if (!graph[next].resident()) work_.push_back(next);
+      if (away(graph[next])) work_.push_back(next);
     }
   }
 }
 
 void EvictedRegion::note(StorageId storage, Change change) {
+  // Its id may have been another's.
+  if (change == Change::Declared && index(storage) < known_.size()) known_[index(storage)] = {};
   // What lost its recipe lost its edges, and with them the way to whom it concerns.
   if (change == Change::Lost) changes_.resize(kFewChanges);
   if (changes_.size() < kFewChanges) changes_.push_back({storage, change});
@@ -38,7 +45,7 @@ void EvictedRegion::settle(const Graph& graph) {
     const Trust trust = change == Change::Restored ? Trust::None : Trust::Bound;
     trust_at_most(storage, trust);
     search(graph, storage, other, [&](StorageId next) {
-      if (graph[next].resident()) trust_at_most(next, trust);
+      if (!away(graph[next])) trust_at_most(next, trust);
     });
   }
   changes_.clear();
@@ -59,7 +66,7 @@ Nanos EvictedRegion::cost(const Graph& graph, StorageId storage) {
   if (known.round == round_ && known.trust == Trust::Exact) return known.sum;
   Nanos sum{};
   search(graph, storage, side_, [&](StorageId next) {
-    if (!graph[next].resident()) sum += graph[next].cost;
+    if (away(graph[next])) sum += graph[next].cost;
   });
   known = {.sum = sum, .round = round_, .trust = Trust::Exact};
   return sum;

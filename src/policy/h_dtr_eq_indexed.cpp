@@ -14,14 +14,13 @@ namespace {
 // many candidates, so not every change is followed up at once:
 //   - A cost that grew is noticed when the candidate stands for its row, which is moved then. Until
 //     then its place promises less than it costs, which hides nothing.
-//   - A sum that fell below its highest value by more than a step moves all who watch it: those
-//   that
-//     were placed with that sum in their cost.
+//   - A sum that fell below its highest value by more than a step moves all who watch it, which
+//     are those that were placed with that sum in their cost.
 class ClassesIndexed final : public Policy {
  public:
   ClassesIndexed()
       : Policy{Change::Declared | Change::Restored | Change::Evicted | Change::Offered |
-               Change::Withdrawn | Change::Grown} {}
+               Change::Withdrawn | Change::Grown | Change::Lost | Change::Died} {}
 
   [[nodiscard]] bool counts_lineage() const override { return true; }
 
@@ -41,6 +40,7 @@ class ClassesIndexed final : public Policy {
   }
 
   void note(const Graph& graph, StorageId storage, Change change) override {
+    if (classes_.crowded()) compact();
     switch (change) {
       case Change::Declared:
         return classes_.declare(storage);
@@ -52,6 +52,10 @@ class ClassesIndexed final : public Policy {
         return place(graph, storage);
       case Change::Withdrawn:
         return index_.remove(storage);
+      case Change::Died:
+        return die(graph, storage);
+      case Change::Lost:
+        return lose(graph, storage);
       default:
         return move(graph, storage);
     }
@@ -77,6 +81,27 @@ class ClassesIndexed final : public Policy {
   }
 
   void restore(const Graph& graph, StorageId storage) {
+    leave(graph, storage);
+    for (StorageId dep : graph.deps(storage)) move(graph, dep);
+    for (StorageId dependent : graph.dependents(storage)) move(graph, dependent);
+  }
+
+  // Its cost leaves its class. It still has its edges: who is next to it can only be moved when
+  // they are gone, in lose().
+  void die(const Graph& graph, StorageId storage) {
+    if (graph[storage].where() != Residency::Evicted) return;
+    leave(graph, storage);
+    for (StorageId dep : graph.deps(storage)) bereaved_.push_back(dep);
+    for (StorageId dependent : graph.dependents(storage)) bereaved_.push_back(dependent);
+  }
+
+  void lose(const Graph& graph, StorageId storage) {
+    move(graph, storage);
+    for (StorageId neighbour : bereaved_) move(graph, neighbour);
+    bereaved_.clear();
+  }
+
+  void leave(const Graph& graph, StorageId storage) {
     const Class left = classes_.restore(graph, storage);
     const double least = static_cast<double>(watch(left).highest.n) / StalenessIndex::kStep;
     if (static_cast<double>(classes_.sum(left).n) < least) {
@@ -85,8 +110,17 @@ class ClassesIndexed final : public Policy {
       const std::vector<StorageId> watchers = watches_[left].watchers;
       for (StorageId watcher : watchers) move(graph, watcher);
     }
-    for (StorageId dep : graph.deps(storage)) move(graph, dep);
-    for (StorageId dependent : graph.dependents(storage)) move(graph, dependent);
+  }
+
+  void compact() {
+    const std::vector<Class> renamed = classes_.compact();
+    std::vector<Watch> kept;
+    for (Class old = 0; old < watches_.size(); ++old) {
+      if (renamed[old] == EvictedClasses::kNone) continue;
+      if (kept.size() <= renamed[old]) kept.resize(renamed[old] + 1);
+      kept[renamed[old]] = std::move(watches_[old]);
+    }
+    watches_ = std::move(kept);
   }
 
   // Finds a candidate's place again after its cost may have changed.
@@ -128,7 +162,8 @@ class ClassesIndexed final : public Policy {
 
   EvictedClasses classes_;
   StalenessIndex index_;
-  std::vector<Watch> watches_;  // by class
+  std::vector<Watch> watches_;       // by class
+  std::vector<StorageId> bereaved_;  // what the one that is dying is next to
   Nanos now_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 class LocalIndexed final : public Policy {
  public:
-  LocalIndexed() : Policy{Change::Offered | Change::Withdrawn | Change::Grown} {}
+  LocalIndexed() : Policy{Change::Offered | Change::Withdrawn | Change::Grown | Change::Lost} {}
 
   std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
     now_ = view.now;

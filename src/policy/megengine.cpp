@@ -38,9 +38,11 @@ class MegEngine final : public Policy {
   static constexpr double kSmall = 1e-3;
 
   double neighbour_cost(const Graph& graph, StorageId id) {
+    // Nothing would be run again for it: what it costs is its way through a tier.
+    if (!graph[id].has_recipe()) return static_cast<double>(graph[id].cost.n);
     double total = 0;
     const auto add = [&](StorageId neighbour) {
-      if (graph[neighbour].where() != Residency::Evicted) return;
+      if (neighbour == kNoStorage || graph[neighbour].where() != Residency::Evicted) return;
       const Nanos sum = classes_.sum(classes_.class_of(neighbour));
       total += static_cast<double>(std::max(sum, graph[neighbour].cost).n);
     };

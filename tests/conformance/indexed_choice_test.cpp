@@ -42,6 +42,8 @@ class Watched final : public Policy {
     if (change == Change::Declared) classes_.declare(storage);
     if (change == Change::Evicted) classes_.evict(graph, storage, [](auto, auto) {});
     if (change == Change::Restored) classes_.restore(graph, storage);
+    const bool ghost = graph[storage].where() == Residency::Evicted;
+    if (change == Change::Died && ghost) classes_.restore(graph, storage);
     if (indexed_->wants(change)) indexed_->note(graph, storage, change);
   }
 

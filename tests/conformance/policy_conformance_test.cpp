@@ -51,7 +51,13 @@ class PolicyConformance : public testing::TestWithParam<PolicyEntry> {
             .policy = GetParam().name,
             .seed = seed,
             .most_replays = kMostReplays,
-            .wrap = Watched::wrap};
+            .wrap = Watched::wrap,
+            .smallest = {static_cast<std::int64_t>(rng.below(3))},
+            .recompute = !rng.chance(1, 8),
+            .offload = seed / 12 % 2 != 0,
+            .reuse_ids = seed / 12 % 2 != 0 && !GetParam().oracle,
+            .tier = {static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(peak.n)))},
+            .latency = {static_cast<std::int64_t>(rng.below(8))}};
   }
   std::unique_ptr<Policy> make() { return GetParam().make({.seed = 1, .future = &future_}); }
 
@@ -59,7 +65,7 @@ class PolicyConformance : public testing::TestWithParam<PolicyEntry> {
 };
 
 TEST_P(PolicyConformance, ChoosesOnlyCandidatesAndKeepsTheBudgetAndTheBytes) {
-  std::uint64_t evictions = 0, finished = 0;
+  std::uint64_t evictions = 0, fetches = 0, finished = 0;
   for (std::uint64_t seed = 0; seed < kTraces; ++seed) {
     const Trace drawn = trace(seed);
     RealRun run{drawn, options(seed, drawn)};
@@ -71,9 +77,11 @@ TEST_P(PolicyConformance, ChoosesOnlyCandidatesAndKeepsTheBudgetAndTheBytes) {
       ASSERT_FALSE(HasFailure()) << "seed " << seed << ", event " << event;
     }
     evictions += run.manager().counters().evictions;
+    fetches += run.manager().counters().fetches;
     finished += !run.stopped();
   }
   EXPECT_GT(evictions, kTraces);
+  EXPECT_GT(fetches, 0u);
   EXPECT_GT(finished, kTraces / 10);
 }
 

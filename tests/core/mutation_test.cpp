@@ -147,6 +147,7 @@ TEST_P(Mutation, RescuesReadersBehindAGhost) {
 TEST_P(Mutation, LetsGhostsOfTheOldBytesDie) {
   Program program{options()};
   const TensorId a = program.constant(10_B), ghost = program.op({a}, 10_B);
+  program.op({ghost}, 10_B);
   program.release(ghost);
   EXPECT_TRUE(program.evicted(ghost));
   program.change({a});

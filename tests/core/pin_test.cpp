@@ -118,7 +118,7 @@ TEST(Ticket, GivenUpForAViewLeavesTheReferencesAsTheyWere) {
   { const Ticket ticket = program.begin({a}, {{.size = {}, .alias_of = 0}}); }
   EXPECT_EQ(program.storage(a).references, 1u);
   program.release(a);
-  EXPECT_TRUE(program.evicted(a));
+  EXPECT_TRUE(program.dead(a));
 }
 
 TEST(Ticket, GivenUpBeforeItsOpIsDeclaredLeavesNothing) {

@@ -59,6 +59,30 @@ Pin Program::keep(TensorId tensor) {
   return manager.end_access(std::move(ticket));
 }
 
+void Program::write(TensorId tensor) {
+  Ticket ticket = manager.begin_access(tensor, Access::Write);
+  restore(ticket);
+  const Pin pin = manager.end_access(std::move(ticket));
+}
+
+bool Program::offload(StorageId storage) {
+  if (broken) throw TierError{"the tier is broken"};
+  if (manager.graph()[storage].size > room) return false;
+  room -= manager.graph()[storage].size;
+  copies.push_back(storage);
+  return true;
+}
+
+void Program::fetch(StorageId storage) {
+  if (broken) throw TierError{"the tier is broken"};
+  EXPECT_NE(std::ranges::find(copies, storage), copies.end());
+}
+
+void Program::discard_copy(StorageId storage) {
+  room += manager.graph()[storage].size;
+  std::erase(copies, storage);
+}
+
 void Program::evict(TensorId tensor) {
   const Ledger& ledger = manager.ledger();
   policy.first = {manager.graph()[tensor].storage};

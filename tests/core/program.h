@@ -7,6 +7,7 @@
 
 #include "weir/errors.h"
 #include "weir/manager.h"
+#include "weir/tier.h"
 
 namespace weir::core {
 
@@ -42,6 +43,8 @@ class Program : private Executor {
   void change_two(TensorId a, TensorId b);
   void read(const std::vector<TensorId>& inputs) { op_with(inputs, {}); }
   Pin keep(TensorId tensor);
+  // Somebody changes it whom the manager does not see.
+  void write(TensorId tensor);
   void release(TensorId tensor) { manager.release(tensor); }
   // Makes room until exactly this one has gone.
   void evict(TensorId tensor);
@@ -57,6 +60,9 @@ class Program : private Executor {
   [[nodiscard]] Residency where(TensorId tensor) const { return storage(tensor).where(); }
   [[nodiscard]] bool resident(TensorId tensor) const { return storage(tensor).resident(); }
   [[nodiscard]] bool evicted(TensorId tensor) const { return where(tensor) == Residency::Evicted; }
+  [[nodiscard]] bool offloaded(TensorId tensor) const {
+    return where(tensor) == Residency::Offloaded;
+  }
   [[nodiscard]] bool dead(TensorId tensor) const { return where(tensor) == Residency::Dead; }
   [[nodiscard]] bool candidate(TensorId tensor) const {
     return storage(tensor).place == Place::Candidate;
@@ -75,6 +81,13 @@ class Program : private Executor {
   std::vector<std::uint64_t> replayed;  // tags of ops run again, in order
   std::vector<StorageId> given_up;      // storages whose bytes went, in order
   Nanos clock{1};
+  // The tier of an offloading program.
+  Bytes room{1'000'000};
+  Nanos transfer{10};
+  bool broken = false;
+  std::vector<StorageId> copies;      // what the tier has, in the order in which it came
+  std::vector<std::uint64_t> forgot;  // tags of ops that will never run again
+  std::vector<StorageId> buried;      // storages whose ids may be used again
 
  private:
   Program(const Options& options, bool lineage)
@@ -86,6 +99,12 @@ class Program : private Executor {
   };
   [[nodiscard]] Nanos now() const override { return clock; }
   void evict(StorageId storage) override { given_up.push_back(storage); }
+  bool offload(StorageId storage) override;
+  void fetch(StorageId storage) override;
+  void discard_copy(StorageId storage) override;
+  [[nodiscard]] Nanos transfer_cost(Bytes /*size*/) const override { return transfer; }
+  void forget(std::uint64_t tag) override { forgot.push_back(tag); }
+  void died(StorageId storage) override { buried.push_back(storage); }
   std::vector<TensorId> run(OpCall call, std::vector<Output> outputs, Nanos cost);
 
   std::vector<Called> called_{{}};  // by tag; 0 is no op's

@@ -35,7 +35,7 @@ TEST(KeptView, KeepsItsStorageWhenTheOriginalIsReleased) {
   program.release(a);
   EXPECT_TRUE(program.resident(view));
   program.release(view);
-  EXPECT_TRUE(program.evicted(view));
+  EXPECT_TRUE(program.dead(view));
 }
 
 TEST(KeptView, OfAViewIsAViewOfTheSameStorage) {

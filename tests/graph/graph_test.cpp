@@ -19,9 +19,15 @@ class GraphTest : public testing::Test {
   // An op with one fresh output, which is its recipe.
   TensorId make(const std::vector<TensorId>& inputs, Nanos cost = {1}) {
     const OpId op = add(inputs, cost);
+    graph.begin_outputs(op, 1);
     const TensorId output = graph.add_output(op, graph.add_storage({8}), true);
     graph.extend_recipe(of(output), op);
     return output;
+  }
+  TensorId view_of(TensorId tensor) {
+    const OpId op = add({tensor});
+    graph.begin_outputs(op, 1);
+    return graph.add_output(op, of(tensor), false);
   }
   OpId add(const std::vector<TensorId>& inputs, Nanos cost = {1}) {
     const OpId op = graph.add_op(next_tag++, true, inputs);
@@ -75,6 +81,7 @@ TEST_F(GraphTest, RemembersWhatAnOpRecordWasGiven) {
 
 TEST_F(GraphTest, GivesTheOutputsOfAnOpConsecutiveNumbers) {
   const OpId op = add({});
+  graph.begin_outputs(op, 2);
   const TensorId first = graph.add_output(op, graph.add_storage({8}), true);
   const TensorId second = graph.add_output(op, graph.add_storage({8}), true);
   EXPECT_EQ(graph[op].first_output, first);
@@ -84,7 +91,7 @@ TEST_F(GraphTest, GivesTheOutputsOfAnOpConsecutiveNumbers) {
 
 TEST_F(GraphTest, MakesTheFreshOutputTheRootOfItsStorage) {
   const TensorId a = make({});
-  const TensorId view = graph.add_output(add({a}), of(a), false);
+  const TensorId view = view_of(a);
   EXPECT_EQ(graph[of(a)].root, a);
   EXPECT_TRUE(graph[a].fresh);
   EXPECT_FALSE(graph[view].fresh);
@@ -163,7 +170,7 @@ TEST_F(GraphTest, GainsEdgesWhenARecipeGrows) {
 
 TEST_F(GraphTest, GoesThroughEdgesOfViewsToTheirStorage) {
   const TensorId a = make({});
-  const TensorId view = graph.add_output(add({a}), of(a), false);
+  const TensorId view = view_of(a);
   const TensorId b = make({view});
   EXPECT_THAT(deps(b), ElementsAre(of(a)));
 }
@@ -225,12 +232,12 @@ TEST_F(GraphTest, IsTheSameWithAndWithoutReserving) {
 
 using GraphDeathTest = GraphTest;
 
-TEST_F(GraphDeathTest, RefusesAnOutputAfterThoseOfAnotherOp) {
-  const OpId first = add({}), second = add({});
-  graph.add_output(first, graph.add_storage({8}), true);
-  graph.add_output(second, graph.add_storage({8}), true);
+TEST_F(GraphDeathTest, RefusesAnOutputThatThereIsNoRoomFor) {
+  const OpId op = add({});
+  graph.begin_outputs(op, 1);
+  graph.add_output(op, graph.add_storage({8}), true);
   const StorageId late = graph.add_storage({8});
-  EXPECT_DEATH(graph.add_output(first, late, true), "internal check failed");
+  EXPECT_DEATH(graph.add_output(op, late, true), "internal check failed");
 }
 
 TEST(Marks, HoldAStorageUntilTheyAreCleared) {

@@ -10,6 +10,7 @@ StorageId Scene::make(const Made& made) {
   const OpId op = graph_.add_op(0, true, inputs);
   graph_.set_cost(op, made.cost);
   const StorageId storage = graph_.add_storage(made.size);
+  graph_.begin_outputs(op, 1);
   graph_.add_output(op, storage, true);
   graph_.extend_recipe(storage, op);
   note(storage, Change::Declared);
@@ -35,6 +36,7 @@ void Scene::grow(StorageId storage, Nanos cost) {
   const TensorId inputs[] = {graph_[storage].root};
   const OpId op = graph_.add_op(0, true, inputs);
   graph_.set_cost(op, cost);
+  graph_.begin_outputs(op, 1);
   graph_.add_output(op, storage, false);
   graph_.extend_recipe(storage, op);
   note(storage, Change::Grown);

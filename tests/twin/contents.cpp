@@ -13,37 +13,55 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 
 }  // namespace
 
-Contents::Contents(const Trace& trace) : trace_{trace}, bytes_(trace.storages.size()) {
+Contents::Contents(const Trace& trace, const std::vector<Disturbance>& disturbances)
+    : trace_{trace},
+      disturbances_{disturbances},
+      bytes_(trace.storages.size()),
+      expected_(trace.ops.size()),
+      found_(disturbances.size()) {
   for (std::uint32_t i = 0; i < bytes_.size(); ++i) add_constant(StorageId{i});
-  for (std::uint32_t op = 0; op < trace.ops.size(); ++op) {
-    expected_.push_back(read_by(op));
-    change(op, expected_[op]);
-    for (const TraceTensor& output : trace.outputs_of(trace.ops[op]))
-      if (output.alias_of == kFresh)
-        bytes_[index(output.storage)] = mix(expected_[op], index(output.storage));
+  std::size_t next = 0;
+  for (std::size_t event = 0; event < trace.events.size(); ++event) {
+    for (; next < disturbances.size() && disturbances[next].before == event; ++next) {
+      if (disturbances[next].kind != Disturbance::Write) continue;
+      found_[next] = bytes_[index(written_by(next))];
+      if (!write(next)) return;
+    }
+    if (trace.events[event].kind == EventKind::Op) run_first(trace.events[event].item);
   }
   for (std::uint64_t& bytes : bytes_) bytes = garbage();
 }
 
+void Contents::run_first(std::uint32_t op) {
+  expected_[op] = read_by(op);
+  change(op, expected_[op]);
+  for (const TraceTensor& output : trace_.outputs_of(trace_.ops[op]))
+    if (output.alias_of == kFresh)
+      bytes_[index(output.storage)] = mix(expected_[op], index(output.storage));
+}
+
 void Contents::add_constant(StorageId storage) { bytes_[index(storage)] = mix(1, index(storage)); }
 
-bool Contents::run(std::uint32_t op, const Graph& graph) {
-  const std::uint64_t read = read_by(op);
-  change(op, read);
-  made_.clear();
-  for (const TraceTensor& output : trace_.outputs_of(trace_.ops[op]))
-    if (output.alias_of == kFresh && !graph[output.storage].resident())
-      made_.push_back({output.storage, mix(read, index(output.storage))});
-  return read == expected_[op];
+bool Contents::run(std::uint32_t op) {
+  read_ = read_by(op);
+  change(op, read_);
+  return read_ == expected_[op];
 }
 
-void Contents::adopt(const Graph& graph) {
-  for (const Made& made : made_)
-    if (graph[made.storage].resident()) bytes_[index(made.storage)] = made.bytes;
-  made_.clear();
-}
+void Contents::adopt(StorageId storage) { bytes_[index(storage)] = mix(read_, index(storage)); }
 
 void Contents::lose(StorageId storage) { bytes_[index(storage)] = garbage(); }
+
+bool Contents::write(std::size_t disturbance) {
+  std::uint64_t& bytes = bytes_[index(written_by(disturbance))];
+  const bool right = bytes == found_[disturbance];
+  bytes = mix(3, disturbance);
+  return right;
+}
+
+StorageId Contents::written_by(std::size_t disturbance) const {
+  return trace_.tensors[index(disturbances_[disturbance].tensor)].storage;
+}
 
 std::uint64_t Contents::read_by(std::uint32_t op) const {
   std::uint64_t read = mix(2, op);

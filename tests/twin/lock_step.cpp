@@ -44,6 +44,48 @@ Bytes draw_budget(base::Rng& rng, Bytes peak) {
   return {static_cast<std::int64_t>(floor + rng.below(all - floor + 1))};
 }
 
+void draw_tier(base::Rng& rng, Bytes peak, RunOptions& options) {
+  const auto all = static_cast<std::uint64_t>(peak.n);
+  options.offload = rng.chance(1, 2);
+  options.recompute = !rng.chance(1, options.offload ? 4 : 32);
+  options.tier = {static_cast<std::int64_t>(rng.below(rng.chance(1, 2) ? all / 2 + 1 : 2 * all))};
+  options.latency = {static_cast<std::int64_t>(rng.below(20))};
+  options.per_byte = {static_cast<std::int64_t>(rng.below(2))};
+  if (rng.chance(1, 4)) options.smallest = {static_cast<std::int64_t>(1 + rng.below(16))};
+}
+
+// One entry for each reference that the program has.
+void follow(const Trace& trace, TraceEvent event, std::vector<TensorId>& references) {
+  if (event.kind == EventKind::Constant || event.kind == EventKind::Retain)
+    references.push_back(TensorId{event.item});
+  if (event.kind == EventKind::Release)
+    references.erase(std::ranges::find(references, TensorId{event.item}));
+  for (std::uint32_t k = 0; event.kind == EventKind::Op && k < trace.ops[event.item].outputs; ++k)
+    references.push_back(TensorId{trace.ops[event.item].first_output + k});
+}
+
+// Only what the program references may be written to, and under DTR's rules nothing may be.
+std::vector<Disturbance> draw_disturbances(base::Rng& rng, const Trace& trace, Bytes peak) {
+  std::vector<Disturbance> all;
+  if (rng.chance(1, 2)) return all;
+  std::vector<TensorId> references;
+  const auto draw_bytes = [&](std::int64_t least) {
+    return Bytes{least + static_cast<std::int64_t>(rng.below(static_cast<std::uint64_t>(peak.n)))};
+  };
+  for (std::size_t i = 0; i < trace.events.size(); ++i) {
+    if (rng.chance(1, 16))
+      all.push_back({.before = i, .kind = Disturbance::Reclaim, .bytes = draw_bytes(0)});
+    if (rng.chance(1, 16))
+      all.push_back({.before = i, .kind = Disturbance::SetBudget, .bytes = draw_bytes(peak.n / 2)});
+    if (trace.views == ViewRule::Keep && !references.empty() && rng.chance(1, 16))
+      all.push_back({.before = i,
+                     .kind = Disturbance::Write,
+                     .tensor = references[rng.below(references.size())]});
+    follow(trace, trace.events[i], references);
+  }
+  return all;
+}
+
 void fill(Case& drawn) {
   base::Rng rng{drawn.seed ^ 0xC0FFEE};
   const std::vector<std::string_view> policies = NaivePolicy::names();
@@ -54,7 +96,13 @@ void fill(Case& drawn) {
   drawn.options.longest_recipe =
       rng.chance(1, 2) ? 8 : static_cast<std::uint32_t>(1 + rng.below(3));
   drawn.options.most_replays = kMostReplays;
-  drawn.options.budget = draw_budget(rng, peak_of(drawn.trace, drawn.options));
+  drawn.options.reuse_ids = rng.chance(1, 2);
+  drawn.options.only_wanted = rng.chance(1, 2);
+  drawn.options.disturbances.clear();
+  const Bytes peak = peak_of(drawn.trace, drawn.options);
+  drawn.options.budget = draw_budget(rng, peak);
+  draw_tier(rng, peak, drawn.options);
+  drawn.options.disturbances = draw_disturbances(rng, drawn.trace, peak);
 }
 
 NaiveOptions naive(const RunOptions& options) {
@@ -63,7 +111,31 @@ NaiveOptions naive(const RunOptions& options) {
           .order = static_cast<NaiveOrder>(options.restore),
           .longest_recipe = options.longest_recipe,
           .policy = options.policy,
-          .most_replays = options.most_replays};
+          .most_replays = options.most_replays,
+          .smallest = options.smallest,
+          .recompute = options.recompute,
+          .only_wanted = options.only_wanted,
+          .tier = {.there = options.offload,
+                   .capacity = options.tier,
+                   .latency = options.latency,
+                   .per_byte = options.per_byte}};
+}
+
+std::span<const Disturbance> before(const std::vector<Disturbance>& all, std::size_t event) {
+  const auto found = std::ranges::equal_range(all, event, {}, &Disturbance::before);
+  return {found.begin(), found.end()};
+}
+
+void describe_more(const RunOptions& options, std::size_t event, std::ostream& out) {
+  static const char* const kDisturbances[] = {"write", "reclaim", "set budget"};
+  out << ", smallest " << options.smallest.n << (options.recompute ? "" : ", no recompute")
+      << (options.reuse_ids ? ", ids used again" : "")
+      << (options.only_wanted ? ", only what is wanted delivered" : "");
+  if (options.offload)
+    out << ", tier of " << options.tier.n << " with latency " << options.latency.n << " and "
+        << options.per_byte.n << " per byte";
+  for (const Disturbance& d : before(options.disturbances, event))
+    out << "; " << kDisturbances[d.kind] << ' ' << index(d.tensor) << ' ' << d.bytes.n;
 }
 
 std::string describe(const Case& drawn, std::size_t event) {
@@ -74,8 +146,10 @@ std::string describe(const Case& drawn, std::size_t event) {
       << drawn.options.policy << ", budget " << drawn.options.budget.n << ", deallocation "
       << static_cast<int>(drawn.options.deallocation) << ", restore order "
       << static_cast<int>(drawn.options.restore) << ", longest recipe "
-      << drawn.options.longest_recipe << "; event " << event << " of " << drawn.trace.events.size()
-      << ": " << kEvents[static_cast<std::size_t>(at.kind)] << ' ' << at.item << '\n';
+      << drawn.options.longest_recipe;
+  describe_more(drawn.options, event, out);
+  out << "; event " << event << " of " << drawn.trace.events.size() << ": "
+      << kEvents[static_cast<std::size_t>(at.kind)] << ' ' << at.item << '\n';
   return out.str();
 }
 
@@ -93,6 +167,14 @@ void add(Coverage& all, const Coverage& run) {
   all.collected += run.collected != 0;
   all.in_place += run.in_place != 0;
   all.half_dropped += run.half_dropped != 0;
+  all.offloads += run.offloads != 0;
+  all.fetches += run.fetches != 0;
+  all.for_free += run.for_free != 0;
+  all.homeless += run.homeless != 0;
+  all.died_at_once += run.died_at_once != 0;
+  all.retired += run.retired != 0;
+  all.aged += run.aged != 0;
+  all.writes += run.writes != 0;
 }
 
 }  // namespace
@@ -111,7 +193,7 @@ std::string lock_step(const Case& drawn, Coverage& coverage) {
   NaiveManager twin{drawn.trace, naive(drawn.options)};
   for (std::size_t event = 0; event < drawn.trace.events.size() && !real.stopped(); ++event) {
     real.apply(event);
-    twin.apply(drawn.trace.events[event]);
+    twin.apply(before(drawn.options.disturbances, event), drawn.trace.events[event]);
     real.manager().check();
     const Snapshot ours = real.snapshot(), theirs = twin.snapshot();
     if (ours != theirs) return describe(drawn, event) + difference(ours, theirs);

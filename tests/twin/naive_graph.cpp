@@ -4,8 +4,8 @@
 
 namespace weir::twin {
 
-NaiveGraph::NaiveGraph(const Trace& chosen)
-    : trace{chosen}, makers_(chosen.tensors.size(), UINT32_MAX) {
+NaiveGraph::NaiveGraph(const Trace& chosen, const NaiveTier& chosen_tier)
+    : trace{chosen}, tier{chosen_tier}, makers_(chosen.tensors.size(), UINT32_MAX) {
   for (std::uint32_t op = 0; op < trace.ops.size(); ++op)
     for (TensorId output : outputs_of(op)) makers_[index(output)] = op;
 }
@@ -22,6 +22,7 @@ bool NaiveGraph::away(StorageId id) const {
 }
 
 Nanos NaiveGraph::cost(StorageId id) const {
+  if ((*this)[id].recipe.empty()) return tier.there ? tier.transfer((*this)[id].size) : Nanos{};
   Nanos sum;
   for (std::uint32_t op : (*this)[id].recipe) sum += trace.ops[op].cost;
   return sum;

@@ -22,7 +22,7 @@ void NaiveManager::list(std::uint32_t op) {
     settle();
   }
   for (TensorId input : graph_.inputs_of(op))
-    if (!ready(input, op)) list(op_to_restore(input));
+    if (!ready(input, op) && !offloaded(input)) list(op_to_restore(input));
   need_[op] = need(op);
 }
 
@@ -31,6 +31,7 @@ void NaiveManager::unlist(std::uint32_t op) {
   for (TensorId input : graph_.inputs_of(op)) {
     awaited_.erase(std::ranges::find(awaited_, graph_.storage_of(input)));
     settle();
+    if (!awaited(graph_.storage_of(input))) suspects_.insert(graph_.storage_of(input));
   }
 }
 
@@ -63,8 +64,9 @@ Bytes NaiveManager::need_in_order(const std::vector<TensorId>& missing, Bytes he
                                   Bytes made) const {
   Bytes most;
   for (TensorId input : missing) {
-    most = std::max(most, held + need_.at(op_to_restore(input)));
-    held += graph_[graph_.storage_of(input)].size;
+    const Bytes size = graph_[graph_.storage_of(input)].size;
+    most = std::max(most, held + (offloaded(input) ? size : need_.at(op_to_restore(input))));
+    held += size;
   }
   return std::max(most, held + made);
 }
@@ -73,6 +75,7 @@ Bytes NaiveManager::need_in_order(const std::vector<TensorId>& missing, Bytes he
 void NaiveManager::order_missing(std::vector<TensorId>& missing) {
   if (!frugal_) return;
   const auto hunger = [&](TensorId tensor) {
+    if (offloaded(tensor)) return Bytes{};
     return need_[op_to_restore(tensor)] - graph_[graph_.storage_of(tensor)].size;
   };
   std::vector<TensorId> ordered;
@@ -89,27 +92,34 @@ void NaiveManager::order_missing(std::vector<TensorId>& missing) {
 void NaiveManager::become_frugal() {
   if (options_.order != NaiveOrder::Lean) return;
   frugal_ = true;
-  const std::vector<StorageId> candidates = candidates_;
-  for (StorageId storage : candidates) settle(storage);
+  std::map<std::uint64_t, StorageId> by_placing;
+  for (std::uint32_t i = 0; i < places_.size(); ++i)
+    if (place_of(StorageId{i}) == Place::Spent) by_placing[placed_[i]] = StorageId{i};
+  for (const auto& [when, storage] : by_placing) settle(storage);
 }
 
-// Its own cost and that of everything away that it would have to be made from, for each byte.
+// Its own cost and that of everything not there that it would have to be made from, for each byte.
 double NaiveManager::price(StorageId storage) const {
-  std::set<StorageId> away;
+  std::set<StorageId> evicted, fetched;
   const auto climb = [&](const auto& self, StorageId from) -> void {
-    for (StorageId dep : graph_.deps(from))
-      if (!graph_.resident(dep) && away.insert(dep).second) self(self, dep);
+    for (StorageId dep : graph_.deps(from)) {
+      if (graph_[dep].where == Where::Offloaded)
+        fetched.insert(dep);
+      else if (!graph_.resident(dep) && evicted.insert(dep).second)
+        self(self, dep);
+    }
   };
   climb(climb, storage);
   Nanos cost = graph_.cost(storage);
-  for (StorageId ancestor : away) cost += graph_.cost(ancestor);
+  for (StorageId ancestor : evicted) cost += graph_.cost(ancestor);
+  for (StorageId ancestor : fetched) cost += graph_.tier.transfer(graph_[ancestor].size);
   return static_cast<double>(cost.n) /
          static_cast<double>(std::max<std::int64_t>(1, graph_[storage].size.n));
 }
 
 // The cheapest of what waiting ops hold, if the policy has no choice or a much dearer one.
 StorageId NaiveManager::give_way(StorageId choice) {
-  if (!running_again_ || !frugal_) return kNoStorage;
+  if (!restoring_ || !frugal_) return kNoStorage;
   StorageId cheapest = kNoStorage;
   double lowest = std::numeric_limits<double>::infinity();
   if (choice != kNoStorage) lowest = price(choice) / kDearer;

@@ -5,19 +5,32 @@
 namespace weir::twin {
 
 NaiveManager::NaiveManager(const Trace& trace, const NaiveOptions& options)
-    : graph_{trace},
+    : graph_{trace, options.tier},
       options_{options},
       policy_{options.policy},
       clock_{trace.start},
       frugal_{options.order == NaiveOrder::Lean && policy_.counts_lineage()} {}
 
-void NaiveManager::apply(TraceEvent event) {
+void NaiveManager::apply(std::span<const Disturbance> before, TraceEvent event) {
   rerun_.clear();
   freed_.clear();
+  died_.clear();
   try {
+    for (const Disturbance& disturbance : before) disturb(disturbance);
     run(event);
   } catch (const Stop&) {
     give_up(status_);
+  }
+}
+
+void NaiveManager::disturb(const Disturbance& disturbance) {
+  switch (disturbance.kind) {
+    case Disturbance::Write:
+      return write(disturbance.tensor);
+    case Disturbance::Reclaim:
+      return reclaim_bytes(disturbance.bytes);
+    case Disturbance::SetBudget:
+      return set_budget(disturbance.bytes);
   }
 }
 
@@ -46,14 +59,16 @@ void NaiveManager::add_constant(TensorId tensor) {
   graph_.storages.push_back({.where = Where::Resident, .size = size, .last_use = clock_});
   graph_.storages.back().references = 1;
   places_.push_back(Place::None);
+  placed_.push_back(0);
   defined_.insert(tensor);
   ++tensors_;
+  settle();
 }
 
 void NaiveManager::run_op(std::uint32_t op) {
   ops_begun_ = op + 1;
   first_run_ = op;
-  find_old_readers(op);
+  find_old_readers(changed_by(op));
   if (rescue_.empty()) {
     make_old_readers_safe();
     list(op);  // what it makes is not known yet
@@ -67,14 +82,38 @@ void NaiveManager::run_op(std::uint32_t op) {
   let_go();
   for (TensorId output : graph_.outputs_of(op)) graph_[graph_.storage_of(output)].last_use = clock_;
   for (TensorId input : graph_.inputs_of(op)) banish_if_unneeded(graph_.storage_of(input));
+  for (TensorId output : graph_.outputs_of(op))
+    if (graph_[graph_.storage_of(output)].references == 0)
+      suspects_.insert(graph_.storage_of(output));
   unlist_all();
   first_run_.reset();
+  bury_orphans();
 }
 
 void NaiveManager::keep(TensorId tensor) {
+  graph_[graph_.storage_of(tensor)].last_use = clock_;
   restore(tensor, UINT32_MAX);
   pin(graph_.storage_of(tensor));
   unlist_all();
+  bury_orphans();
+}
+
+// Somebody changes it whom we do not see: as an op in place that could not be run again.
+void NaiveManager::write(TensorId tensor) {
+  const StorageId storage = graph_.storage_of(tensor);
+  ++coverage_.writes;
+  graph_[storage].last_use = clock_;
+  find_old_readers({storage});
+  make_old_readers_safe();
+  restore(tensor, UINT32_MAX);
+  pin(storage);
+  ++graph_[storage].version;
+  discard_copy(storage);
+  lose_recipe(storage);
+  unlist_all();
+  bury_orphans();
+  unpin(storage);
+  bury_orphans();
 }
 
 void NaiveManager::retain(TensorId tensor) {
@@ -85,16 +124,22 @@ void NaiveManager::retain(TensorId tensor) {
 void NaiveManager::release(TensorId tensor) {
   const StorageId storage = graph_.storage_of(tensor);
   const bool last = --graph_[storage].references == 0;
-  if (last && options_.deallocation == NaiveDeallocation::EagerEvict &&
-      places_[index(storage)] != Place::None) {
+  if (!last) return settle();
+  const NaiveStorage& s = graph_[storage];
+  const bool evictable =
+      graph_.resident(storage) && s.pins == 0 && !s.recipe.empty() && complete(storage);
+  if (evictable && options_.deallocation == NaiveDeallocation::EagerEvict) {
     ++releases_;
     evict(storage);
   }
-  if (last) banish_if_unneeded(storage);
+  banish_if_unneeded(storage);
   settle();
+  suspects_.insert(storage);
+  bury_orphans();
 }
 
-// Lives: what the program can name, what is pinned, and what these could have to be made from.
+// Lives: what the program can name, what is pinned, and what these could have to be made from. What
+// is from before this step is not made again, unless it has to be.
 void NaiveManager::end_step() {
   std::set<StorageId> lives;
   const auto spare = [&](const auto& self, StorageId storage) -> void {
@@ -105,16 +150,24 @@ void NaiveManager::end_step() {
     if (graph_.storages[i].references != 0 || graph_.storages[i].pins != 0)
       spare(spare, StorageId{i});
   for (std::uint32_t i = 0; i < graph_.storages.size(); ++i) {
-    if (lives.contains(StorageId{i}) || graph_.storages[i].where == Where::Dead) continue;
-    ++coverage_.collected;
-    kill(StorageId{i});
+    const NaiveStorage& s = graph_.storages[i];
+    if (s.where == Where::Dead) continue;
+    if (!lives.contains(StorageId{i})) {
+      ++coverage_.collected;
+      kill(StorageId{i});
+    } else if (graph_.trace.views == ViewRule::Keep && s.where != Where::Evicted &&
+               !s.recipe.empty() && s.recipe.front() < first_op_of_step_) {
+      ++coverage_.aged;
+      lose_recipe(StorageId{i});
+    }
   }
   first_op_of_step_ = ops_begun_;
+  bury_orphans();
 }
 
 void NaiveManager::declare(std::uint32_t op) {
   const TraceOp& called = graph_.trace.ops[op];
-  const bool replayable = called.recomputable && called.mutated == 0;
+  const bool replayable = options_.recompute && called.recomputable && called.mutated == 0;
   for (TensorId output : graph_.outputs_of(op)) {
     const StorageId storage = graph_.storage_of(output);
     const bool fresh = graph_.trace.tensors[index(output)].alias_of == kFresh;
@@ -122,6 +175,7 @@ void NaiveManager::declare(std::uint32_t op) {
       graph_.storages.push_back({.size = graph_.trace.storages[index(storage)].size});
       graph_[storage].root = output;
       places_.push_back(Place::None);
+      placed_.push_back(0);
       policy_.declared(storage);
       if (replayable) graph_.extend(storage, op);
     } else if (graph_.trace.views == ViewRule::Rerun && !graph_[storage].recipe.empty()) {
@@ -141,10 +195,18 @@ std::vector<StorageId> NaiveManager::changed_by(std::uint32_t op) const {
   return changed;
 }
 
-// Whoever was made from what the op changes cannot be made again. The resident ones keep their
+// Whoever was made from what will change cannot be made again. Those that are there keep their
 // bytes; the evicted ones are saved first, or given up with all that was made from them.
-void NaiveManager::find_old_readers(std::uint32_t op) {
-  std::vector<StorageId> sources = changed_by(op);
+void NaiveManager::find_old_readers(const std::vector<StorageId>& changed) {
+  const Readers readers = readers_of(changed);
+  for (StorageId reader : readers.present) lose_recipe(reader);
+  for (StorageId reader : readers.evicted) rescue_.push_back(graph_[reader].root);
+  doomed_ = readers.ghosts;
+}
+
+// All that was made from these, also by way of what is evicted and referenced by nobody.
+NaiveManager::Readers NaiveManager::readers_of(std::vector<StorageId> sources) const {
+  Readers found;
   std::set<StorageId> seen;
   while (!sources.empty()) {
     const StorageId source = sources.back();
@@ -152,15 +214,16 @@ void NaiveManager::find_old_readers(std::uint32_t op) {
     for (StorageId reader : graph_.dependents(source)) {
       if (!seen.insert(reader).second) continue;
       if (graph_[reader].where != Where::Evicted) {
-        lose_recipe(reader);
+        found.present.push_back(reader);
       } else if (graph_[reader].references != 0) {
-        rescue_.push_back(graph_[reader].root);
+        found.evicted.push_back(reader);
       } else {
-        doomed_.push_back(reader);
+        found.ghosts.push_back(reader);
         sources.push_back(reader);
       }
     }
   }
+  return found;
 }
 
 void NaiveManager::make_old_readers_safe() {
@@ -185,6 +248,7 @@ void NaiveManager::change_in_place(std::uint32_t op) {
   for (StorageId storage : changed) {
     NaiveStorage& s = graph_[storage];
     ++s.version;
+    discard_copy(storage);
     const bool of_this_step = !s.recipe.empty() && s.recipe.front() >= first_op_of_step_;
     const bool replayable = graph_.trace.ops[op].recomputable && changed.size() == 1 &&
                             of_this_step && s.recipe.size() < options_.longest_recipe;
@@ -201,6 +265,7 @@ void NaiveManager::change_in_place(std::uint32_t op) {
 void NaiveManager::give_up(std::string_view why) {
   status_ = why;
   ++(why == "out of budget" ? coverage_.out_of_budget : coverage_.broken_off);
+  restoring_ = false;
   delivered_.clear();
   std::vector<StorageId> held;
   for (const Waiting& waiting : waiting_)
@@ -212,11 +277,13 @@ void NaiveManager::give_up(std::string_view why) {
   for (std::uint32_t i = 0; i < graph_.storages.size(); ++i)
     if (graph_.resident(StorageId{i}) && !complete(StorageId{i})) evict(StorageId{i});
   unlist_all();
+  bury_orphans();
 }
 
 void NaiveManager::forget_output(StorageId storage) {
   --graph_[storage].references;
   settle();
+  suspects_.insert(storage);
   if (graph_[storage].where == Where::Pending) kill(storage);
 }
 
@@ -226,27 +293,39 @@ Snapshot NaiveManager::snapshot() const {
   s.evictions = evictions_;
   s.releases = releases_;
   s.recomputes = recomputes_;
+  s.offloads = offloads_;
+  s.fetches = fetches_;
   s.rerun = rerun_;
   s.freed = freed_;
+  s.died = died_;
+  std::ranges::sort(s.died);
   s.candidates = candidates_;
   s.spent = spent_;
   for (std::uint32_t i = 0; i < graph_.storages.size(); ++i) {
-    const NaiveStorage& from = graph_.storages[i];
-    StorageLine line{.where = static_cast<char>(from.where)};
-    line.complete = from.where != Where::Resident || complete(StorageId{i});
-    line.pins = from.pins;
-    line.references = from.references;
-    line.version = from.version;
-    line.awaited = static_cast<std::uint32_t>(std::ranges::count(awaited_, StorageId{i}));
-    line.last_use = from.last_use;
-    line.cost = graph_.cost(StorageId{i});
-    line.recipe = from.recipe;
-    line.deps = graph_.deps(StorageId{i});
-    std::ranges::sort(line.deps);
-    s.storages.push_back(std::move(line));
+    s.storages.push_back(line_of(StorageId{i}));
+    if (graph_.storages[i].backed) s.in_tier.push_back(StorageId{i});
   }
   for (std::uint32_t i = 0; i < tensors_; ++i) s.available.push_back(available(TensorId{i}));
   return s;
+}
+
+StorageLine NaiveManager::line_of(StorageId storage) const {
+  const NaiveStorage& from = graph_[storage];
+  StorageLine line{.where = static_cast<char>(from.where)};
+  if (from.where == Where::Dead) return line;
+  line.complete = from.where != Where::Resident || complete(storage);
+  line.backed = from.backed;
+  line.homeless = from.homeless;
+  line.pins = from.pins;
+  line.references = from.references;
+  line.version = from.version;
+  line.awaited = static_cast<std::uint32_t>(std::ranges::count(awaited_, storage));
+  line.last_use = from.last_use;
+  line.cost = graph_.cost(storage);
+  line.recipe = from.recipe;
+  line.deps = graph_.deps(storage);
+  std::ranges::sort(line.deps);
+  return line;
 }
 
 }  // namespace weir::twin

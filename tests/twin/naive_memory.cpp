@@ -1,5 +1,6 @@
 // The naive manager's memory: who has bytes, who may lose them.
 #include <algorithm>
+#include <utility>
 
 #include "twin/naive_manager.h"
 
@@ -22,11 +23,30 @@ void NaiveManager::launch(std::uint32_t op) {
 }
 
 void NaiveManager::allocate(Bytes size, TensorId output) {
-  while (used() + size > options_.budget) reclaim_one();
+  make_room(size);
   delivered_[output] = size;
 }
 
-void NaiveManager::reclaim_one() {
+void NaiveManager::make_room(Bytes size) {
+  while (used() + size > options_.budget) {
+    if (reclaim_one()) continue;
+    status_ = "out of budget";
+    throw Stop{};
+  }
+}
+
+void NaiveManager::reclaim_bytes(Bytes size) {
+  const Bytes before = used();
+  while (before - used() < size && reclaim_one()) {
+  }
+}
+
+void NaiveManager::set_budget(Bytes budget) {
+  options_.budget = budget;
+  if (used() > budget) reclaim_bytes(used() - budget);
+}
+
+bool NaiveManager::reclaim_one() {
   StorageId victim = policy_.choose(graph_, candidates_, clock_);
   if (victim == kNoStorage && spent_.empty()) become_frugal();
   if (!spent_.empty()) {
@@ -35,16 +55,76 @@ void NaiveManager::reclaim_one() {
   } else if (const StorageId held = give_way(victim); held != kNoStorage) {
     victim = held;
   }
-  if (victim == kNoStorage) {
-    status_ = "out of budget";
-    throw Stop{};
-  }
-  evict(victim);
+  if (victim == kNoStorage) return false;
+  reclaim(victim);
+  return true;
+}
+
+// What has no recipe can only go to the tier; what has one goes where it comes back from sooner.
+void NaiveManager::reclaim(StorageId storage) {
+  const NaiveStorage& s = graph_[storage];
+  const bool spent = places_[index(storage)] == Place::Spent;
+  const double whole = price(storage) * static_cast<double>(s.size.n);
+  const auto transfer = static_cast<double>(graph_.tier.transfer(s.size).n);
+  const bool dearer = graph_.tier.there && !spent && !s.homeless && whole > transfer;
+  if ((s.recipe.empty() || s.backed || dearer) && offload(storage)) return;
+  if (s.recipe.empty()) return;
+  evict(storage);
   ++evictions_;
   ++coverage_.evictions;
 }
 
+bool NaiveManager::offload(StorageId storage) {
+  NaiveStorage& s = graph_[storage];
+  if (!s.backed && in_tier() + s.size > graph_.tier.capacity) {
+    s.homeless = true;
+    homeless_.push_back(storage);
+    ++coverage_.homeless;
+    settle();
+    return false;
+  }
+  ++(s.backed ? coverage_.for_free : coverage_.offloads);
+  offloads_ += !s.backed;
+  s.backed = true;
+  s.where = Where::Offloaded;
+  freed_.push_back(storage);
+  settle();
+  return true;
+}
+
+Bytes NaiveManager::in_tier() const {
+  Bytes sum;
+  for (const NaiveStorage& s : graph_.storages)
+    if (s.backed) sum += s.size;
+  return sum;
+}
+
+void NaiveManager::fetch(StorageId storage) {
+  restoring_ = true;
+  make_room(graph_[storage].size);
+  restoring_ = false;
+  graph_[storage].where = Where::Resident;
+  ++fetches_;
+  ++coverage_.fetches;
+  settle();
+}
+
+// The tier may have room now for those it had none for.
+void NaiveManager::discard_copy(StorageId storage) {
+  if (!graph_[storage].backed) return;
+  graph_[storage].backed = false;
+  for (StorageId homeless : std::exchange(homeless_, {})) {
+    graph_[homeless].homeless = false;
+    settle(homeless);
+  }
+}
+
+// What the tier has a copy of is not lost.
 void NaiveManager::evict(StorageId storage) {
+  if (graph_[storage].backed) {
+    offload(storage);
+    return;
+  }
   graph_[storage].where = Where::Evicted;
   std::erase_if(defined_, [&](TensorId tensor) { return graph_.storage_of(tensor) == storage; });
   freed_.push_back(storage);
@@ -53,16 +133,64 @@ void NaiveManager::evict(StorageId storage) {
 }
 
 void NaiveManager::kill(StorageId storage) {
-  if (graph_.resident(storage)) freed_.push_back(storage);
+  if (graph_.resident(storage)) died_.push_back(storage);
   graph_[storage].where = Where::Dead;
+  graph_[storage].homeless = false;
+  std::erase(homeless_, storage);
   std::erase_if(defined_, [&](TensorId tensor) { return graph_.storage_of(tensor) == storage; });
   settle();
+  discard_copy(storage);
   lose_recipe(storage);
 }
 
 void NaiveManager::lose_recipe(StorageId storage) {
+  if (graph_[storage].recipe.empty()) return;
+  suspects_.insert(storage);
+  for (StorageId dep : graph_.deps(storage)) suspects_.insert(dep);
   graph_.forget(storage);
   settle();
+}
+
+// Nobody can want it: not the program, not an op, not something that is made from it.
+bool NaiveManager::orphaned(StorageId storage) const {
+  const NaiveStorage& s = graph_[storage];
+  if (s.references != 0 || s.pins != 0 || awaited(storage)) return false;
+  if (s.where == Where::Pending || s.where == Where::Dead) return false;
+  return graph_.dependents(storage).empty();
+}
+
+// With DTR's rules a program may use what it has let go of.
+void NaiveManager::bury_orphans() {
+  const bool at_once = options_.deallocation == NaiveDeallocation::EagerEvict &&
+                       graph_.trace.views == ViewRule::Keep;
+  while (at_once && !suspects_.empty()) {
+    const StorageId storage = *suspects_.rbegin();
+    suspects_.erase(storage);
+    if (orphaned(storage)) {
+      ++coverage_.died_at_once;
+      kill(storage);
+    } else {
+      retire(storage);
+    }
+  }
+  suspects_.clear();
+}
+
+// The last way to it is that something is made from it. If all that is there, it need not be made
+// again, and the storage can go.
+void NaiveManager::retire(StorageId storage) {
+  const NaiveStorage& s = graph_[storage];
+  if (s.references != 0 || s.pins != 0 || awaited(storage) || !s.recipe.empty()) return;
+  if (s.where == Where::Pending || s.where == Where::Dead) return;
+  const Readers readers = readers_of({storage});
+  if (!readers.evicted.empty()) return;
+  for (StorageId reader : readers.present)
+    if (graph_[reader].where == Where::Pending || !complete(reader)) return;
+  for (StorageId ghost : readers.ghosts)
+    if (awaited(ghost)) return;
+  coverage_.retired += !readers.present.empty();
+  for (StorageId reader : readers.present) lose_recipe(reader);
+  for (StorageId ghost : readers.ghosts) kill(ghost);
 }
 
 // Banishing: a storage that nobody references dies once all that was made from it is there, with
@@ -93,6 +221,7 @@ void NaiveManager::pin(StorageId storage) {
 void NaiveManager::unpin(StorageId storage) {
   --graph_[storage].pins;
   settle();
+  if (graph_[storage].pins == 0 && graph_[storage].references == 0) suspects_.insert(storage);
 }
 
 bool NaiveManager::complete(StorageId storage) const {
@@ -102,11 +231,15 @@ bool NaiveManager::complete(StorageId storage) const {
 
 NaiveManager::Place NaiveManager::place_of(StorageId storage) const {
   const NaiveStorage& s = graph_[storage];
-  if (s.where != Where::Resident || s.pins != 0 || s.recipe.empty() || !complete(storage))
-    return Place::None;
-  if (!frugal_ || s.references != 0 || s.size == Bytes{}) return Place::Candidate;
-  const bool awaited = std::ranges::find(awaited_, storage) != awaited_.end();
-  return awaited ? Place::Candidate : Place::Spent;
+  if (s.where != Where::Resident || s.pins != 0 || !complete(storage)) return Place::None;
+  if (s.recipe.empty() && (!graph_.tier.there || s.homeless)) return Place::None;
+  const bool wanted = s.references != 0 || awaited(storage) || s.size == Bytes{};
+  if (frugal_ && !wanted && !s.recipe.empty()) return Place::Spent;
+  return s.size < options_.smallest ? Place::None : Place::Candidate;
+}
+
+bool NaiveManager::awaited(StorageId storage) const {
+  return std::ranges::find(awaited_, storage) != awaited_.end();
 }
 
 // Called after every single change: whoever may be reclaimed now and could not before comes last.
@@ -122,6 +255,7 @@ void NaiveManager::settle(StorageId storage) {
   if (now == Place::Candidate) candidates_.push_back(storage);
   if (now == Place::Spent) spent_.push_back(storage);
   places_[index(storage)] = now;
+  placed_[index(storage)] = ++placings_;
 }
 
 }  // namespace weir::twin

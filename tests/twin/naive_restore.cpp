@@ -26,7 +26,12 @@ std::uint32_t NaiveManager::op_to_restore(TensorId tensor) const {
   return graph_[storage].recipe.at(graph_.resident(storage) ? graph_[storage].done : 0);
 }
 
+bool NaiveManager::offloaded(TensorId tensor) const {
+  return graph_[graph_.storage_of(tensor)].where == Where::Offloaded;
+}
+
 void NaiveManager::restore(TensorId tensor, std::uint32_t reader) {
+  if (offloaded(tensor)) fetch(graph_.storage_of(tensor));
   while (!ready(tensor, reader)) run_again(op_to_restore(tensor), tensor);
 }
 
@@ -37,9 +42,15 @@ void NaiveManager::run_again(std::uint32_t op, TensorId target) {
     status_ = "broken off";
     throw Stop{};
   }
-  running_again_ = true;
+  std::vector<TensorId> unwanted = graph_.outputs_of(op);
+  std::erase_if(unwanted, [&](TensorId output) { return wants(output, target); });
+  restoring_ = true;
   launch(op);
-  running_again_ = false;
+  restoring_ = false;
+  if (options_.only_wanted)
+    for (TensorId output : unwanted) delivered_.erase(output);
+  for (TensorId output : unwanted)
+    coverage_.half_dropped += graph_[graph_.storage_of(output)].where == Where::Evicted;
   recompute_ += graph_.trace.ops[op].cost;
   ++recomputes_;
   ++coverage_.recomputes;
@@ -109,21 +120,26 @@ void NaiveManager::adopt_all(std::uint32_t op, TensorId last, bool first) {
   delivered_.clear();
 }
 
+// Would this output of a replay be good for its storage? Not if more than this op makes it: nobody
+// would do the rest.
+bool NaiveManager::wants(TensorId output, TensorId target) const {
+  const StorageId storage = graph_.storage_of(output);
+  if (graph_[storage].where != Where::Evicted) return false;
+  if (graph_.trace.views == ViewRule::Rerun || storage == graph_.storage_of(target)) return true;
+  return graph_[storage].recipe.size() == 1;
+}
+
 void NaiveManager::adopt(TensorId tensor, bool first, TensorId target) {
   const StorageId storage = graph_.storage_of(tensor);
   NaiveStorage& s = graph_[storage];
   const bool fresh = graph_.trace.tensors[index(tensor)].alias_of == kFresh;
   if (fresh && s.where != Where::Resident) {
-    if (s.where == Where::Dead || (!first && s.recipe.empty())) return;
-    const bool wanted = first || storage == graph_.storage_of(target);
-    if (graph_.trace.views == ViewRule::Keep && !wanted && s.recipe.size() > 1) {
-      ++coverage_.half_dropped;
-      return;
-    }
-    delivered_.erase(tensor);
+    if (s.where == Where::Dead || (!first && !wants(tensor, target))) return;
+    if (delivered_.erase(tensor) == 0) return;
     s.where = Where::Resident;
     s.done = 1;
     policy_.restored(graph_, storage);
+    placed_[index(storage)] = ++placings_;
     settle();
   }
   defined_.insert(tensor);

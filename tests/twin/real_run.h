@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "sim/future.h"
 #include "twin/contents.h"
+#include "twin/disturbance.h"
 #include "twin/snapshot.h"
 #include "weir/manager.h"
 #include "weir/registry.h"
@@ -24,19 +24,28 @@ struct RunOptions {
   std::uint64_t most_replays = UINT64_MAX;
   // Puts something around the policy, to look on.
   std::unique_ptr<Policy> (*wrap)(std::unique_ptr<Policy>) = nullptr;
+  Bytes smallest = {};
+  bool recompute = true, offload = false, reuse_ids = false;
+  Bytes tier = {};           // what the tier has room for
+  Nanos latency = {};        // of a transfer
+  Nanos per_byte = {};       // and what it takes besides
+  bool only_wanted = false;  // of what a replay makes, only what it is run for is delivered
+  std::vector<Disturbance> disturbances = {};  // ascending
 };
 
 // Runs a trace through the manager, event by event, so that its state can be looked at in between.
+// All that it tells is in ids of the trace, whatever ids the manager gives.
 class RealRun final : private Executor {
  public:
   RealRun(const Trace& trace, const RunOptions& options);
 
-  // After an event that ran out of budget or was broken off, no other may follow.
+  // The disturbances that come before the event, and the event. After one that ran out of budget or
+  // was broken off, no other may follow.
   void apply(std::size_t event);
   [[nodiscard]] bool stopped() const { return status_ != "ok"; }
   [[nodiscard]] Snapshot snapshot() const;
   [[nodiscard]] const Manager& manager() const { return *manager_; }
-  // Ops that read other bytes than they should.
+  // Ops that read, and writers that found, other bytes than they should.
   [[nodiscard]] const std::vector<std::uint32_t>& spoiled() const { return spoiled_; }
 
  private:
@@ -44,29 +53,51 @@ class RealRun final : private Executor {
 
   [[nodiscard]] Nanos now() const override { return clock_; }
   void evict(StorageId storage) override;
+  bool offload(StorageId storage) override;
+  void fetch(StorageId storage) override;
+  void discard_copy(StorageId storage) override;
+  [[nodiscard]] Nanos transfer_cost(Bytes size) const override;
+  void adopted(StorageId storage, std::uint32_t output) override;
+  void died(StorageId storage) override;
 
+  void disturb(std::size_t disturbance);
   void run(TraceEvent event);
   void add_constant(TensorId tensor);
   void run_op(std::uint32_t op);
   void keep(TensorId tensor);
+  void write(std::size_t disturbance);
   void restore(Ticket& ticket);
-  void launch(std::uint32_t op, Ticket& ticket);
+  enum class Run : bool { First, Again };
+  void launch(std::uint32_t op, Ticket& ticket, Run run);
+
+  // From the trace's ids to the manager's and back.
+  [[nodiscard]] TensorId real(TensorId tensor) const { return tensors_[index(tensor)]; }
+  [[nodiscard]] StorageId in_trace(StorageId storage) const { return names_[index(storage)]; }
+  void name(StorageId real, StorageId storage);
+
   [[nodiscard]] Bytes size_of(const TraceTensor& tensor) const;
   [[nodiscard]] StorageLine line_of(StorageId storage) const;
+  [[nodiscard]] bool available(TensorId tensor) const;
   [[nodiscard]] std::vector<StorageId> in_place(Place place) const;
 
   const Trace& trace_;
-  RunOptions options_;
+  const RunOptions options_;
   Contents contents_;
   std::optional<sim::TraceFuture> future_;
   std::unique_ptr<Policy> policy_;
   std::optional<Manager> manager_;
-  std::vector<Pin> kept_;
+  std::vector<TensorId> tensors_;    // by tensor of the trace: the manager's
+  std::vector<StorageId> storages_;  // by storage of the trace: the manager's, or none any more
+  std::vector<StorageId> names_;     // by storage of the manager: the trace's
+  std::vector<StorageId> in_tier_;   // storages of the trace
+  Bytes tier_used_;
   Nanos clock_, recompute_;
   std::uint64_t replays_ = 0;
+  std::size_t disturbance_ = 0;  // the next one
   std::string status_ = "ok";
   std::vector<std::uint32_t> rerun_, spoiled_;
-  std::vector<StorageId> freed_;
+  std::vector<StorageId> freed_, died_;
+  std::vector<Pin> kept_;  // goes first: all else is there while the last pins go
 };
 
 }  // namespace weir::twin

@@ -17,10 +17,11 @@ std::string show(const char* name, const List& list) {
 
 std::string show(std::size_t id, const StorageLine& s) {
   std::ostringstream out;
-  out << "storage " << id << ": " << s.where << (s.complete ? "" : " half restored") << " pins "
-      << s.pins << " references " << s.references << " version " << s.version << " awaited "
-      << s.awaited << " last use " << s.last_use.n << " cost " << s.cost.n << ' '
-      << show("recipe", s.recipe) << ' ' << show("deps", s.deps);
+  out << "storage " << id << ": " << s.where << (s.complete ? "" : " half restored")
+      << (s.backed ? " backed" : "") << (s.homeless ? " homeless" : "") << " pins " << s.pins
+      << " references " << s.references << " version " << s.version << " awaited " << s.awaited
+      << " last use " << s.last_use.n << " cost " << s.cost.n << ' ' << show("recipe", s.recipe)
+      << ' ' << show("deps", s.deps);
   return out.str();
 }
 
@@ -28,10 +29,12 @@ std::vector<std::string> lines(const Snapshot& s) {
   std::ostringstream counts;
   counts << s.status << ", used " << s.used.n << ", clock " << s.clock.n << ", recompute "
          << s.recompute.n << ", evictions " << s.evictions << ", releases " << s.releases
-         << ", recomputes " << s.recomputes;
-  std::vector<std::string> all{counts.str(),           show("ops run again", s.rerun),
-                               show("freed", s.freed), show("candidates", s.candidates),
-                               show("spent", s.spent), show("available", s.available)};
+         << ", recomputes " << s.recomputes << ", offloads " << s.offloads << ", fetches "
+         << s.fetches;
+  std::vector<std::string> all{
+      counts.str(),           show("ops run again", s.rerun), show("freed", s.freed),
+      show("died", s.died),   show("in tier", s.in_tier),     show("candidates", s.candidates),
+      show("spent", s.spent), show("available", s.available)};
   for (std::size_t id = 0; id < s.storages.size(); ++id) all.push_back(show(id, s.storages[id]));
   return all;
 }

@@ -51,11 +51,19 @@ TEST_P(Twin, AgreesWithTheManagerAfterEveryEvent) {
             << ", took back " << coverage.taken_back << ", used up spent storages "
             << coverage.spent << ", banished " << coverage.banished << ", collected "
             << coverage.collected << ", replayed in place " << coverage.in_place
-            << ", dropped a half restored sibling " << coverage.half_dropped << '\n';
+            << ", dropped a half restored sibling " << coverage.half_dropped << ", offloaded "
+            << coverage.offloads << ", fetched " << coverage.fetches << ", reclaimed for free "
+            << coverage.for_free << ", had a full tier " << coverage.homeless << ", buried at once "
+            << coverage.died_at_once << ", retired " << coverage.retired << ", let recipes age "
+            << coverage.aged << ", were written to " << coverage.writes << '\n';
   EXPECT_GT(coverage.evictions, 0u);
   EXPECT_GT(coverage.recomputes, 0u);
   EXPECT_GT(coverage.out_of_budget, 0u);
   EXPECT_GT(coverage.banished, 0u);
+  EXPECT_GT(coverage.offloads, 0u);
+  EXPECT_GT(coverage.fetches, 0u);
+  EXPECT_GT(coverage.for_free, 0u);
+  EXPECT_GT(coverage.homeless, 0u);
   if (GetParam().restore == RestoreOrder::Lean) {
     EXPECT_GT(coverage.spent, 0u);
     EXPECT_GT(coverage.gave_way, 0u);
@@ -67,6 +75,10 @@ TEST_P(Twin, AgreesWithTheManagerAfterEveryEvent) {
     EXPECT_GT(coverage.collected, 0u);
     EXPECT_GT(coverage.in_place, 0u);
     EXPECT_GT(coverage.half_dropped, 0u);
+    EXPECT_GT(coverage.died_at_once, 0u);
+    EXPECT_GT(coverage.retired, 0u);
+    EXPECT_GT(coverage.aged, 0u);
+    EXPECT_GT(coverage.writes, 0u);
   }
 }
 
