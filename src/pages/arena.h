@@ -1,0 +1,166 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <new>
+#include <string>
+
+#include "pages/chunk.h"
+#include "pages/donors.h"
+#include "weir/types.h"
+
+namespace weir::pages {
+
+// Pages were asked for that are not there: the caller's ledger let more be in use than the cap
+// (the usual cause), or the system refused memory, mappings or addresses. Nothing has changed for
+// the caller: a block to be restored is still evicted.
+class NoPages : public std::bad_alloc {
+ public:
+  NoPages(const char* why, Bytes need, Bytes in_use, Bytes cap);
+  [[nodiscard]] const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+#if defined(__SANITIZE_THREAD__)
+#define WEIR_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WEIR_THREAD_SANITIZER 1
+#endif
+#endif
+
+struct ArenaOptions {
+#ifdef WEIR_THREAD_SANITIZER
+  Bytes address_space{std::int64_t{1} << 38};  // the sanitizer leaves a program little more
+#else
+  Bytes address_space{std::int64_t{1} << 44};  // 16 TiB, or what the system allows
+#endif
+  // Transparent huge pages for blocks of 2 MiB and more. The system then may give a block of which
+  // pages were taken up to 2 MiB more than committed() says.
+  bool huge_pages = false;
+  std::size_t most_mappings = 0;  // 0: the system's limit
+  Remap remap = system_remap;
+};
+
+struct Counters {
+  std::uint64_t moves = 0;     // calls that moved pages from one address to another
+  std::uint64_t commits = 0;   // pages taken fresh from the system
+  std::uint64_t discards = 0;  // pages given back to the system
+  std::uint64_t reuses = 0;    // allocations that found a free block of their size, pages in place
+  std::uint64_t mappings = 0;  // an estimate of the mappings the arena has now
+};
+
+// Address ranges whose pages come and go while the address stays. Pages are recycled: a free block
+// keeps them for the next one of its size, and they move between addresses when sizes change or
+// their owner is evicted. At most cap() bytes of pages exist, resident, evicted and free together.
+//
+// The caller sees to it that the pages in use and those it asks for stay within the cap; then
+// allocate() and restore() find them whatever the mix of sizes was, because pages can be moved.
+//
+// Any thread may call; a call never calls out.
+class Arena {
+ public:
+  explicit Arena(Bytes cap, const ArenaOptions& options = {});
+
+  // A new address with pages that can be read and written; the contents are undefined. Blocks
+  // whose length is a multiple of 64 KiB are aligned to 64 KiB, from 2 MiB on to 2 MiB.
+  Block& allocate(Bytes size);
+
+  // Gives the pages up. The address stays taken. The pages stay where they are, and can be read,
+  // until somebody needs them; from then on every access to the block faults.
+  void evict(Block& block);
+
+  // The evicted block has writable pages again. True: they are those it had, with the contents
+  // from before evict(), or what was written since; false: the contents are undefined.
+  bool restore(Block& block);
+
+  // The evicted `target` gets the pages of `from` with their contents, and is writable; `from`,
+  // which is resident and of the same length, is freed. Whoever reads `target` meanwhile faults or
+  // reads the new contents (unless the system cannot move pages, and they must be copied).
+  void adopt(Block& target, Block& from);
+
+  // The address and the pages, if it still has any, may be used again; the block is gone.
+  void free(Block& block);
+
+  // The live block, resident or evicted, that has this address, or null. Takes no lock, may be
+  // called in a signal handler.
+  [[nodiscard]] Block* find(const void* address) const;
+
+  // The live block of the same length that ends where this one begins, or begins where it ends.
+  [[nodiscard]] Block* neighbour_before(const Block& block) const;
+  [[nodiscard]] Block* neighbour_after(const Block& block) const;
+
+  // All addresses that blocks can have.
+  [[nodiscard]] Span addresses() const { return vm_.all(); }
+
+  // Makes a resident block read-only, or writable again.
+  void protect(Block& block, bool writable);
+
+  // May be lower than committed(): pages of free blocks, then of evicted ones, go back to the
+  // system. If even what is in use is more, nothing can be allocated or restored, and what is
+  // freed or evicted goes back at once, until it fits.
+  void set_cap(Bytes cap);
+
+  // Gives the pages of free blocks back to the system. In a forked child they would otherwise be
+  // copied one by one when the parent writes to its own.
+  void give_back_free();
+
+  [[nodiscard]] Bytes cap() const;
+  [[nodiscard]] Bytes committed() const;  // pages of all blocks, also free and evicted ones
+  [[nodiscard]] Bytes in_use() const;     // pages of resident blocks
+  [[nodiscard]] Bytes peak_committed() const;
+  void reset_peak();  // to what is committed now
+  [[nodiscard]] Counters counters() const;
+
+  void check() const;  // the whole state; takes time with the number of blocks
+
+  // For pthread_atfork: nobody is inside the arena between these two.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  void expect_room(std::size_t pages) const;
+  void must(bool done, std::size_t pages) const;
+  [[noreturn]] void refuse(const char* why, std::size_t pages) const;
+  Block& empty_range(std::size_t pages);
+  void add_chunk(std::size_t stride);
+  void settle(Block& block, Life life);
+  void release(Block& block);
+
+  void fill(Block& block);
+  void fill_as_resident(Block& block);
+  void make_writable(Block& block);
+  void stock_up(Block& first);
+  void commit(Block& block);
+  [[nodiscard]] bool may_move() const;
+  [[nodiscard]] bool crowded() const;  // worth a call to have fewer mappings
+  [[nodiscard]] bool worth_moving(const Run& run, std::size_t missing) const;
+  void take(const Run& run, std::byte* to);
+  void grow(Block& block, std::size_t pages, std::uint32_t pieces);
+  [[nodiscard]] bool seal(const Run& run);
+  void rob(const Run& run, bool closed);
+  [[nodiscard]] bool drop(const Run& run);
+  void shrink();
+  void move_aside(Block& evicted);
+  void hand_over(Block& target, Block& from);
+  void move_contents(const Block& target, const Block& from);
+  void copy_contents(const Block& target, const Block& from);
+
+  mutable std::mutex mutex_;
+  Vm vm_;
+  Chunks chunks_;
+  Donors donors_;
+
+  std::size_t cap_;            // pages, as the next three
+  std::size_t committed_ = 0;  // the sum of what all blocks hold
+  std::size_t in_use_ = 0;
+  std::size_t peak_committed_ = 0;
+  std::size_t many_mappings_;    // from here on pages are not moved
+  std::int64_t mappings_ = 1;    // an estimate: one for all that is closed, and the seams
+  std::uint32_t last_move_ = 0;  // gives every move its number
+  Counters counters_;
+};
+
+}  // namespace weir::pages

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weir/types.h"
+
+namespace weir::pages {
+
+inline constexpr std::size_t kPage = 4096;
+inline constexpr std::size_t kGranule = 512;  // pages: 2 MiB, what one page-table page maps
+
+// A range of whole pages.
+struct Span {
+  std::byte* address = nullptr;
+  std::size_t pages = 0;
+
+  [[nodiscard]] std::size_t bytes() const { return pages * kPage; }
+  [[nodiscard]] std::byte* end() const { return address + bytes(); }
+  // Its pages from `from` up to `to`.
+  [[nodiscard]] Span part(std::size_t from, std::size_t to) const {
+    return {address + from * kPage, to - from};
+  }
+};
+
+enum class Access : std::uint8_t { None, Read, ReadWrite };
+
+// Moves the pages of `bytes` bytes with their contents and leaves `from` mapped as it was, without
+// pages. Returns 0 or an errno: EFAULT if the range is several mappings (before Linux 6.17).
+using Remap = int (*)(std::byte* from, std::byte* to, std::size_t bytes);
+int system_remap(std::byte* from, std::byte* to, std::size_t bytes);
+
+// The system calls, on one large range of addresses that is taken once and kept. Where a call says
+// bool, false means that the system refused: it does so at its limit of mappings, or out of memory.
+class Vm {
+ public:
+  // Takes `size` of address space, or the largest half, quarter, ... that the system allows.
+  Vm(Bytes size, Remap remap, bool huge_pages);
+  Vm(const Vm&) = delete;
+  Vm& operator=(const Vm&) = delete;
+  ~Vm();
+
+  [[nodiscard]] Span all() const { return all_; }
+  [[nodiscard]] bool moves() const { return moves_; }  // does mremap do what we need?
+
+  // The next `granules` * 2 MiB of addresses, aligned to 2 MiB; an empty span: there are no more.
+  Span carve(std::size_t granules);
+
+  // Both drop the pages of the span. Neighbours that were opened (closed) melt into one mapping.
+  [[nodiscard]] bool open(Span span);   // read-write; a page appears when it is touched
+  [[nodiscard]] bool close(Span span);  // any access faults
+
+  [[nodiscard]] bool discard(Span span);  // drops the pages; access stays as it is
+  [[nodiscard]] bool protect(Span span, Access access);
+  // In one call if the system can, else piece by piece. Returns the number of calls, 0 if the
+  // system refused; then some of the pages may have moved.
+  [[nodiscard]] std::size_t move(Span from, Span to);
+
+ private:
+  [[nodiscard]] bool moves_work();
+
+  Remap remap_;
+  bool huge_pages_;
+  std::byte* reserved_ = nullptr;  // as the system gave it; all_ is what is aligned of it
+  std::size_t reserved_bytes_ = 0;
+  Span all_;
+  std::size_t carved_ = 0;  // pages
+  bool moves_ = false;
+};
+
+// The number of mappings the system allows a process.
+std::size_t most_mappings();
+
+}  // namespace weir::pages

@@ -1,0 +1,342 @@
+// What a block is promised: its address, its contents, and pages within the cap.
+#include "pages/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "pages/system.h"
+
+namespace weir::pages {
+namespace {
+
+using namespace literals;
+
+void fill(Block& block, int value) { std::memset(block.address, value, block.span().bytes()); }
+
+bool has(const Block& block, int value) {
+  const std::vector<std::byte> all(block.span().bytes(), static_cast<std::byte>(value));
+  return std::memcmp(block.address, all.data(), all.size()) == 0;
+}
+
+std::vector<Block*> allocate(Arena& arena, std::size_t count, Bytes size) {
+  std::vector<Block*> blocks(count);
+  for (Block*& block : blocks) block = &arena.allocate(size);
+  return blocks;
+}
+
+std::uintptr_t number(const Block& block) {
+  return reinterpret_cast<std::uintptr_t>(block.address);
+}
+
+TEST(Arena, GivesWholePages) {
+  Arena arena{1_MiB};
+  EXPECT_EQ(arena.allocate(0_B).pages, 1u);
+  EXPECT_EQ(arena.allocate(1_B).pages, 1u);
+  EXPECT_EQ(arena.allocate(4096_B).pages, 1u);
+  EXPECT_EQ(arena.allocate(4097_B).pages, 2u);
+  EXPECT_EQ(arena.in_use(), 20_KiB);
+  EXPECT_EQ(arena.committed(), 20_KiB);
+}
+
+TEST(Arena, AlignsLargeBlocks) {
+  Arena arena{64_MiB};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(number(arena.allocate(64_KiB)) % (64 << 10), 0u);
+    EXPECT_EQ(number(arena.allocate(192_KiB)) % (64 << 10), 0u);
+    EXPECT_EQ(number(arena.allocate(1_MiB)) % (64 << 10), 0u);
+    EXPECT_EQ(number(arena.allocate(3_MiB)) % (2 << 20), 0u);
+  }
+}
+
+TEST(Arena, UsesAFreeBlockOfTheSameSizeAgainWithoutASystemCall) {
+  Arena arena{1_MiB};
+  Block& first = arena.allocate(64_KiB);
+  std::byte* address = first.address;
+  fill(first, 1);
+  arena.free(first);
+  const Block& second = arena.allocate(64_KiB);
+  EXPECT_EQ(second.address, address);
+  EXPECT_EQ(arena.counters().reuses, 1u);
+  EXPECT_EQ(arena.counters().commits, 16u);
+}
+
+TEST(Arena, UsesTheWarmestFreeBlockFirst) {
+  Arena arena{1_MiB};
+  Block& a = arena.allocate(8_KiB);
+  Block& b = arena.allocate(8_KiB);
+  std::byte* warm = a.address;
+  arena.free(b);
+  arena.free(a);
+  EXPECT_EQ(arena.allocate(8_KiB).address, warm);
+}
+
+TEST(Arena, KeepsThePagesOfAnEvictedBlockUntilTheyAreNeeded) {
+  Arena arena{64_KiB};
+  Block& block = arena.allocate(32_KiB);
+  fill(block, 7);
+  arena.evict(block);
+  EXPECT_EQ(arena.in_use(), 0_B);
+  EXPECT_TRUE(has(block, 7));
+  EXPECT_TRUE(arena.restore(block));
+  EXPECT_TRUE(has(block, 7));
+  EXPECT_EQ(arena.counters().moves, 0u);
+}
+
+TEST(Arena, TakesThePagesOfAnEvictedBlockAndLetsItsReadersFault) {
+  Arena arena{32_KiB};
+  Block& gone = arena.allocate(32_KiB);
+  fill(gone, 7);
+  arena.evict(gone);
+  Block& next = arena.allocate(32_KiB);
+  EXPECT_NE(next.address, gone.address);
+  fill(next, 8);
+  EXPECT_TRUE(faults_on_read(gone.address));
+  EXPECT_TRUE(faults_on_read(gone.span().end() - 1));
+  EXPECT_EQ(arena.committed(), 32_KiB);
+  arena.evict(next);
+  EXPECT_FALSE(arena.restore(gone));
+  fill(gone, 9);
+  EXPECT_TRUE(has(gone, 9));
+  EXPECT_TRUE(faults_on_read(next.address));
+}
+
+TEST(Arena, LetsEveryAccessToABlockFaultOfWhichSomePagesWereTaken) {
+  Arena arena{1_MiB};
+  Block& large = arena.allocate(1_MiB);
+  fill(large, 7);
+  arena.evict(large);
+  Block& small = arena.allocate(128_KiB);
+  fill(small, 1);
+  EXPECT_TRUE(faults_on_read(large.address));
+  EXPECT_TRUE(faults_on_read(large.span().end() - 1));
+  arena.free(small);
+  EXPECT_FALSE(arena.restore(large));
+  fill(large, 2);
+  EXPECT_TRUE(has(large, 2));
+}
+
+TEST(Arena, TakesFromFreeBlocksBeforeEvictedOnes) {
+  Arena arena{128_KiB};
+  Block& evicted = arena.allocate(64_KiB);
+  Block& free = arena.allocate(64_KiB);
+  fill(evicted, 7);
+  arena.evict(evicted);
+  arena.free(free);
+  arena.allocate(40_KiB);
+  EXPECT_TRUE(arena.restore(evicted));
+  EXPECT_TRUE(has(evicted, 7));
+}
+
+TEST(Arena, MakesOneBlockOfThePagesOfMany) {
+  Arena arena{1_MiB};
+  std::vector<Block*> small = allocate(arena, 16, 32_KiB);
+  for (Block* block : allocate(arena, 4, 128_KiB)) small.push_back(block);
+  for (Block* block : small) fill(*block, 1);
+  for (Block* block : small) arena.free(*block);
+  Block& large = arena.allocate(1_MiB);
+  fill(large, 2);
+  EXPECT_TRUE(has(large, 2));
+  EXPECT_EQ(arena.committed(), 1_MiB);
+  EXPECT_EQ(arena.peak_committed(), 1_MiB);
+}
+
+TEST(Arena, AdoptsPagesWithTheirContents) {
+  Arena arena{64_KiB};
+  Block& target = arena.allocate(32_KiB);
+  fill(target, 1);
+  arena.evict(target);
+  Block& from = arena.allocate(32_KiB);
+  fill(from, 2);
+  arena.adopt(target, from);
+  EXPECT_TRUE(has(target, 2));
+  EXPECT_EQ(arena.in_use(), 32_KiB);
+  EXPECT_EQ(arena.committed(), 64_KiB);  // the pages that the target had are free
+  fill(target, 3);
+  fill(arena.allocate(32_KiB), 4);
+  EXPECT_TRUE(has(target, 3));
+  EXPECT_EQ(arena.counters().commits, 16u);
+}
+
+TEST(Arena, MakesWhatItAdoptsWritable) {
+  Arena arena{64_KiB};
+  Block& target = arena.allocate(32_KiB);
+  Block& from = arena.allocate(32_KiB);
+  fill(from, 2);
+  arena.protect(from, false);
+  arena.evict(target);
+  arena.adopt(target, from);
+  EXPECT_TRUE(has(target, 2));
+  EXPECT_FALSE(faults_on_write(target.address));
+}
+
+TEST(Arena, ProtectsABlockFromWriting) {
+  Arena arena{64_KiB};
+  Block& block = arena.allocate(32_KiB);
+  fill(block, 5);
+  arena.protect(block, false);
+  EXPECT_TRUE(faults_on_write(block.address));
+  EXPECT_TRUE(has(block, 5));
+  arena.protect(block, true);
+  EXPECT_FALSE(faults_on_write(block.address));
+}
+
+TEST(Arena, ForgetsTheProtectionOfABlockThatIsFreedOrEvicted) {
+  Arena arena{32_KiB};
+  Block& block = arena.allocate(32_KiB);
+  arena.protect(block, false);
+  arena.evict(block);
+  EXPECT_TRUE(arena.restore(block));
+  fill(block, 1);
+  arena.protect(block, false);
+  arena.free(block);
+  fill(arena.allocate(32_KiB), 2);
+}
+
+TEST(Arena, FindsLiveBlocksByAnyAddressInThem) {
+  Arena arena{16_MiB};
+  Block& small = arena.allocate(12_KiB);
+  Block& large = arena.allocate(3_MiB);
+  EXPECT_EQ(arena.find(small.address), &small);
+  EXPECT_EQ(arena.find(small.span().end() - 1), &small);
+  EXPECT_EQ(arena.find(small.span().end()), nullptr);
+  EXPECT_EQ(arena.find(large.span().end() - 1), &large);
+  EXPECT_EQ(arena.find(large.span().end()), nullptr);
+  arena.evict(small);
+  EXPECT_EQ(arena.find(small.address), &small);
+  arena.free(small);
+  EXPECT_EQ(arena.find(small.address), nullptr);
+  EXPECT_EQ(arena.find(&arena), nullptr);
+  EXPECT_EQ(arena.find(nullptr), nullptr);
+}
+
+TEST(Arena, NamesTheNeighboursOfASmallBlock) {
+  Arena arena{1_MiB};
+  Block& a = arena.allocate(32_KiB);
+  Block& b = arena.allocate(32_KiB);
+  arena.allocate(16_KiB);
+  EXPECT_EQ(arena.neighbour_after(a), &b);
+  EXPECT_EQ(arena.neighbour_before(b), &a);
+  EXPECT_EQ(arena.neighbour_before(a), nullptr);
+  EXPECT_EQ(arena.neighbour_after(b), nullptr);
+  arena.evict(b);
+  EXPECT_EQ(arena.neighbour_after(a), &b);
+  arena.free(b);
+  EXPECT_EQ(arena.neighbour_after(a), nullptr);
+}
+
+TEST(Arena, GivesANewBlockNoOwner) {
+  Arena arena{64_KiB};
+  Block& block = arena.allocate(4_KiB);
+  block.owner = &arena;
+  arena.free(block);
+  EXPECT_EQ(arena.allocate(4_KiB).owner, nullptr);
+}
+
+TEST(Arena, RefusesMoreThanTheCapAndChangesNothing) {
+  Arena arena{64_KiB};
+  Block& block = arena.allocate(32_KiB);
+  Block& evicted = arena.allocate(32_KiB);
+  fill(evicted, 3);
+  arena.evict(evicted);
+  EXPECT_THROW(arena.allocate(36_KiB), NoPages);
+  EXPECT_TRUE(has(evicted, 3));
+  Block& taken = arena.allocate(32_KiB);
+  EXPECT_THROW(arena.restore(evicted), std::bad_alloc);
+  EXPECT_EQ(arena.in_use(), 64_KiB);
+  arena.free(taken);
+  arena.free(block);
+  arena.restore(evicted);
+}
+
+TEST(Arena, SaysWhatIsInUseWhenItRefuses) {
+  Arena arena{64_KiB};
+  arena.allocate(60_KiB);
+  try {
+    arena.allocate(8_KiB);
+    FAIL();
+  } catch (const NoPages& error) {
+    EXPECT_STREQ(error.what(),
+                 "more pages in use than the cap allows: 8192 bytes are needed, 61440 of 65536 are "
+                 "in use");
+  }
+}
+
+TEST(Arena, GivesFreePagesBackWhenTheCapSinks) {
+  Arena arena{1_MiB};
+  Block& kept = arena.allocate(64_KiB);
+  Block& free = arena.allocate(512_KiB);
+  Block& evicted = arena.allocate(64_KiB);
+  for (Block* block : {&kept, &free, &evicted}) fill(*block, 1);
+  arena.free(free);
+  arena.evict(evicted);
+  arena.set_cap(128_KiB);
+  EXPECT_EQ(arena.committed(), 128_KiB);
+  EXPECT_TRUE(arena.restore(evicted));
+  EXPECT_TRUE(has(kept, 1));
+  EXPECT_TRUE(has(evicted, 1));
+}
+
+TEST(Arena, CommitsNothingWhileMoreIsInUseThanTheCap) {
+  Arena arena{1_MiB};
+  Block& a = arena.allocate(512_KiB);
+  Block& b = arena.allocate(512_KiB);
+  fill(a, 1);
+  arena.set_cap(256_KiB);
+  EXPECT_THROW(arena.allocate(4_KiB), NoPages);
+  arena.free(b);
+  EXPECT_EQ(arena.committed(), 512_KiB);
+  EXPECT_TRUE(has(a, 1));
+  arena.evict(a);
+  EXPECT_EQ(arena.committed(), 256_KiB);
+  EXPECT_TRUE(faults_on_read(a.address));
+  arena.set_cap(1_MiB);
+  EXPECT_FALSE(arena.restore(a));
+  fill(a, 2);
+}
+
+TEST(Arena, HoldsNoMorePagesThanItSays) {
+  Arena arena{4_MiB, {.address_space = 1_GiB}};
+  std::vector<Block*> blocks = allocate(arena, 40, 36_KiB);
+  blocks.push_back(&arena.allocate(2100_KiB));
+  for (Block* block : blocks) fill(*block, 1);
+  EXPECT_EQ(pages_present(arena.addresses()) * kPage,
+            static_cast<std::size_t>(arena.committed().n));
+  for (Block* block : blocks) arena.evict(*block);
+  Block& next = arena.allocate(4_MiB);
+  fill(next, 2);
+  EXPECT_EQ(pages_present(arena.addresses()), 1024u);
+  arena.free(next);
+  arena.give_back_free();
+  EXPECT_EQ(pages_present(arena.addresses()), 0u);
+  EXPECT_EQ(arena.committed(), 0_B);
+}
+
+TEST(Arena, UsesAddressesAgain) {
+  Arena arena{4_MiB, {.address_space = 64_MiB}};
+  for (int i = 0; i < 200; ++i) {
+    Block& block = arena.allocate({(2 << 20) + (i % 50) * 4096});
+    *block.address = std::byte{1};
+    arena.free(block);
+  }
+  EXPECT_LE(arena.peak_committed(), 4_MiB);
+}
+
+TEST(Arena, SaysWhenItsAddressesAreUsedUp) {
+  Arena arena{1_GiB, {.address_space = 64_MiB}};
+  EXPECT_THROW(arena.allocate(128_MiB), NoPages);
+  fill(arena.allocate(32_MiB), 1);
+}
+
+TEST(ArenaDeathTest, NoticesWhatIsDoneTwice) {
+  Arena arena{64_KiB};
+  Block& block = arena.allocate(4_KiB);
+  arena.evict(block);
+  EXPECT_DEATH(arena.evict(block), "check failed");
+  arena.free(block);
+  EXPECT_DEATH(arena.free(block), "check failed");
+}
+
+}  // namespace
+}  // namespace weir::pages
