@@ -1,5 +1,6 @@
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -14,7 +15,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "record_command.h"
 #include "replay_command.h"
+#include "run_command.h"
 #include "smallest_command.h"
 #include "sweep_command.h"
 #include "trace/message.h"
@@ -26,6 +29,8 @@ namespace {
 constexpr int kOk = 0, kFailed = 1, kBadInput = 2;
 
 constexpr const char* kExamples = R"(Examples:
+  weir run --budget 2GiB -- python train.py
+  weir record -o run.jsonl.zst -- python train.py
   weir replay traces/demo.jsonl.zst --budget 0.5x --policy h_dtr_eq
   weir sweep traces/demo.jsonl.zst --budgets 0.1:1.0:0.1 --policies all --plot
   weir smallest traces/demo.jsonl.zst --policies h_dtr_eq,lru
@@ -83,12 +88,27 @@ int parse(CLI::App& app, int argc, char** argv) {
   return kOk;
 }
 
+// The words behind the first --, which are the program of `weir run`; CLI11 shall not see them.
+weir::app::Words cut_program(int& argc, char** argv) {
+  const std::string_view name = argc > 1 ? argv[1] : "";
+  if (name != "run" && name != "record") return {};
+  char** const end = argv + argc;
+  char** const dashes =
+      std::find_if(argv, end, [](const char* word) { return std::string_view{word} == "--"; });
+  if (dashes == end) return {};
+  argc = static_cast<int>(dashes - argv);
+  return {dashes + 1, end};
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Weir holds training at the memory line you draw.", "weir"};
   int exit_code = kOk;
   app.set_version_flag("--version", "weir " WEIR_VERSION);
   app.require_subcommand(1);
   app.footer(kExamples);
+  const weir::app::Words program = cut_program(argc, argv);
+  weir::app::add_run_command(app, program);
+  weir::app::add_record_command(app, program);
   weir::app::add_replay_command(app, exit_code);
   weir::app::add_sweep_command(app);
   weir::app::add_smallest_command(app);

@@ -6,6 +6,7 @@ option(WEIR_FUZZ "Build the fuzz targets, and no other test (clang only)" OFF)
 set(WEIR_CHECK_LEVEL "off" CACHE STRING "full: check the whole state after every event")
 set_property(CACHE WEIR_CHECK_LEVEL PROPERTY STRINGS off full)
 set(WEIR_SANITIZE "" CACHE STRING "Sanitizers for everything we compile, such as address,undefined")
+set(WEIR_LIBRARY_DIR "" CACHE PATH "Folder for the runtime; empty: in the build tree")
 set(WEIR_COMMAND_DIR "" CACHE PATH "Folder for the weir command; empty: in the build tree")
 
 set(CMAKE_CXX_STANDARD 20)

@@ -13,10 +13,11 @@ MAY_SEE = {  # besides include/weir and its own folder
     "trace": {"base", "graph"},
     "policy": {"base", "graph"},
     "tier": {"base"},
+    "pages": {"base"},
     "pilot": {"base", "graph"},
     "plan": {"base", "graph", "cost"},
     "sim": {"base", "graph", "core", "cost", "trace"},
-    "libtorch": {"base", "graph", "core", "trace"},
+    "libtorch": {"base", "graph", "core", "tier", "trace", "pages"},
 }
 MAY_SEE["app"] = MAY_SEE.keys() - {"libtorch"}
 MAY_SEE["contract"] = set()

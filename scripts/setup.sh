@@ -65,5 +65,15 @@ need_python_tools() {
   touch "$stamp"
 }
 
+# So that .venv finds python/weir. From site-packages, so it stays right when the tree is moved.
+need_package_path() {
+  local path=../../../../python file
+  for file in .venv/lib/python3*/site-packages; do
+    file+=/weir.pth
+    [[ -e $file && $(<"$file") == "$path" ]] || echo "$path" >"$file"
+  done
+}
+
 need_packages
 need_python_tools
+need_package_path

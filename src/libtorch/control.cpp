@@ -1,0 +1,80 @@
+// The operators through which Python, and whoever else loads the library, controls it.
+#include <ATen/core/Tensor.h>
+#include <torch/library.h>
+#include <torch/version.h>
+
+#include <nlohmann/json.hpp>
+
+#include "libtorch/key.h"
+#include "libtorch/report.h"
+#include "libtorch/start.h"
+#include "weir/errors.h"
+
+namespace weir::libtorch {
+
+namespace {
+
+using nlohmann::json;
+
+template <typename Action>
+auto reported(Action&& action) {
+  try {
+    return action();
+  } catch (const BadInput& error) {
+    TORCH_CHECK(false, error.what());
+  } catch (const TierError& error) {
+    TORCH_CHECK(false, error.what());
+  }
+}
+
+void start(std::string options) {
+  reported([&] { begin(read_options(options)); });
+}
+
+void stop() { Runtime::get().stop(); }
+
+std::int64_t reclaim(std::int64_t size) {
+  return Runtime::get().reclaim(size < 0 ? kMostBytes : Bytes{size}).n;
+}
+
+Block* block_of(const at::Tensor& tensor) {
+  if (!tensor.has_storage() || tensor.storage().nbytes() <= kTiny) return nullptr;
+  return Runtime::get().block_at(
+      tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks().get());
+}
+
+void pin(const at::Tensor& tensor, bool on) {
+  if (Block* block = block_of(tensor)) Runtime::get().hold(*block, on);
+}
+
+void reading(bool on) {
+  ThreadState& thread = this_thread();
+  thread.reading += on ? 1 : -1;
+  if (thread.reading == 0) thread.read_pins.clear();
+}
+
+void record(std::string path) {
+  reported([&] {
+    Runtime::get().recorder().finish();
+    if (!path.empty()) Runtime::get().recorder().start(path);
+  });
+}
+
+std::string version() { return json{{"weir", WEIR_VERSION}, {"torch", TORCH_VERSION}}.dump(); }
+
+}  // namespace
+
+TORCH_LIBRARY(weir, library) {
+  library.def("start(str options) -> ()", start);
+  library.def("stop() -> ()", stop);
+  library.def("enable(bool on) -> bool", interpose);
+  library.def("step() -> ()", [] { Runtime::get().step(); });
+  library.def("stats() -> str", [] { return json_of(Runtime::get().stats()); });
+  library.def("pin(Tensor t, bool on) -> ()", pin);
+  library.def("reclaim(int bytes) -> int", reclaim);
+  library.def("reading(bool on) -> ()", reading);
+  library.def("record(str path) -> ()", record);
+  library.def("version() -> str", version);
+}
+
+}  // namespace weir::libtorch

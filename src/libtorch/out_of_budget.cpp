@@ -1,0 +1,29 @@
+#include "libtorch/out_of_budget.h"
+
+#include <atomic>
+
+#include <c10/util/Exception.h>
+
+#include "base/units.h"
+
+namespace weir::libtorch {
+
+namespace {
+std::atomic<const char*> running_op{nullptr};
+}
+
+void set_running_op(const char* name) { running_op.store(name, std::memory_order_relaxed); }
+
+void throw_out_of_budget(const OutOfBudget& error) {
+  const char* op = running_op.load(std::memory_order_relaxed);
+  std::string text = "weir::OutOfBudget: ";
+  text.append(op == nullptr ? "an allocation" : op).append(" needs ");
+  text.append(std::to_string(error.need.n)).append(" bytes more, and ");
+  text.append(std::to_string(error.held.n)).append(" of the budget of ");
+  text.append(std::to_string(error.budget.n));
+  text.append(" bytes are held by it or cannot be given up; the smallest budget for this op is ");
+  text.append(std::to_string(error.smallest_budget().n)).append(" bytes");
+  TORCH_CHECK_WITH(OutOfMemoryError, false, text);
+}
+
+}  // namespace weir::libtorch

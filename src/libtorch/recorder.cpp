@@ -1,0 +1,83 @@
+#include "libtorch/recorder.h"
+
+#include "trace/sink.h"
+#include "trace/writer.h"
+
+namespace weir::libtorch {
+
+struct Recorder::File {
+  explicit File(const std::filesystem::path& path)
+      : file{path}, compressed{file}, writer{compressed, {}} {}
+
+  trace::FileSink file;
+  trace::ZstdSink compressed;
+  trace::TraceWriter writer;
+  std::vector<TensorId> inputs;
+  std::vector<trace::Output> outputs;
+};
+
+Recorder::Recorder() = default;
+Recorder::~Recorder() = default;
+
+void Recorder::start(const std::filesystem::path& path) {
+  const std::lock_guard lock{mutex_};
+  file_ = std::make_unique<File>(path);
+  on_ = true;
+}
+
+void Recorder::finish() {
+  const std::lock_guard lock{mutex_};
+  if (!on_.exchange(false)) return;
+  file_->writer.end();
+  file_.reset();
+}
+
+void Recorder::abandon() {
+  const std::lock_guard lock{mutex_};
+  on_ = false;
+  static_cast<void>(file_.release());
+}
+
+// A block that the trace has not heard of came from outside.
+void Recorder::number(Block& block) {
+  if (block.numbered) return;
+  block.number = index(file_->writer.constant(block.size));
+  block.numbered = true;
+}
+
+void Recorder::op(const Op& op) {
+  const std::lock_guard lock{mutex_};
+  if (!on_) return;
+  file_->inputs.clear();
+  file_->outputs.clear();
+  for (Block* input : op.inputs) {
+    number(*input);
+    file_->inputs.push_back(TensorId{input->number});
+  }
+  for (const Block* output : op.outputs) file_->outputs.push_back({.size = output->size});
+  const TensorId first = file_->writer.op({.name = op.name,
+                                           .phase = op.phase,
+                                           .cost = op.cost,
+                                           .recomputable = op.recomputable,
+                                           .inputs = file_->inputs,
+                                           .mutated = op.mutated,
+                                           .outputs = file_->outputs});
+  for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
+    op.outputs[i]->number = index(first) + i;
+    op.outputs[i]->numbered = true;
+  }
+}
+
+void Recorder::release(Block& block) {
+  const std::lock_guard lock{mutex_};
+  if (!on_ || !block.numbered) return;
+  file_->writer.release(TensorId{block.number});
+  block.numbered = false;
+}
+
+void Recorder::step() {
+  const std::lock_guard lock{mutex_};
+  if (on_) file_->writer.step();
+}
+
+}  // namespace weir::libtorch

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libtorch/block.h"
+#include "weir/trace.h"
+
+namespace weir::libtorch {
+
+// Writes what a program does as a trace that the simulator replays.
+class Recorder {
+ public:
+  struct Op {
+    std::string_view name;
+    Nanos cost;
+    std::span<Block* const> inputs;
+    std::span<const std::uint32_t> mutated;  // places among the inputs
+    std::span<Block* const> outputs;
+    bool recomputable = true;
+    Phase phase = Phase::Forward;
+  };
+
+  Recorder();
+  ~Recorder();
+
+  void start(const std::filesystem::path& file);
+  void finish();
+  [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
+
+  void op(const Op& op);
+  void release(Block& block);
+  void step();
+
+  // For pthread_atfork: nobody is inside between these two.
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
+  // In a forked child: the file is the parent's.
+  void abandon();
+
+ private:
+  struct File;
+  void number(Block& block);
+
+  std::mutex mutex_;
+  std::atomic<bool> on_{false};
+  std::unique_ptr<File> file_;
+};
+
+}  // namespace weir::libtorch

@@ -1,0 +1,285 @@
+#include "libtorch/runtime.h"
+
+#include <chrono>
+
+#include "base/check.h"
+#include "libtorch/out_of_budget.h"
+#include "tier/spec.h"
+#include "weir/errors.h"
+#include "weir/registry.h"
+
+namespace weir::libtorch {
+
+namespace {
+constexpr Bytes kUnlimited{kMostBytes.n / 2};
+
+std::unique_ptr<Tier> make_tier(const std::string& text) {
+  if (text.empty()) return std::make_unique<tier::FileTier>(tier::FileTierOptions{});
+  const tier::TierSpec spec = tier::parse_tier(text);
+  return spec.file ? std::make_unique<tier::FileTier>(*spec.file) : nullptr;
+}
+}  // namespace
+
+namespace {
+// One pointer, found without a call: it is looked at several times in every op.
+__attribute__((tls_model("initial-exec"))) thread_local ThreadState* current_thread = nullptr;
+}  // namespace
+
+ThreadState& this_thread() {
+  if (current_thread == nullptr) {
+    static thread_local ThreadState state;
+    current_thread = &state;
+  }
+  return *current_thread;
+}
+
+// Never destroyed: other libraries free tensors after our static destructors have run.
+Runtime& Runtime::get() {
+  static auto* runtime = new Runtime;
+  return *runtime;
+}
+
+Runtime::Runtime()
+    : memory_{options_.smallest,
+              {.grow =
+                   [this](Bytes size) {
+                     count_logical(size.n);
+                     Charge bytes = charge(size);
+                     const std::lock_guard lock{chunk_mutex_};
+                     chunk_charges_[size.n].push_back(std::move(bytes));
+                   },
+               .shrink =
+                   [this](Bytes size) {
+                     count_logical(-size.n);
+                     const std::lock_guard lock{chunk_mutex_};
+                     chunk_charges_[size.n].pop_back();
+                   }}} {}
+
+Nanos Runtime::tick() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  const std::int64_t ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+  clock_.store(ns, std::memory_order_relaxed);
+  return {ns};
+}
+
+void Runtime::start(const RunOptions& options) {
+  auto core = std::make_unique<Core>();
+  core->policy = find_policy(options.policy).make({});
+  core->tier = make_tier(options.tier);
+  if (core_) {
+    set_budget(kUnlimited);
+    bring_all_back();
+    drop_core();
+  }
+  options_ = options;
+  memory_.set_smallest(options.smallest);
+  core->manager = std::make_unique<Manager>(Options{.budget = kUnlimited,
+                                                    .smallest = {1},
+                                                    .recompute = options.recompute,
+                                                    .offload = core->tier != nullptr,
+                                                    .reuse_ids = true},
+                                            *core->policy, *this);
+  core_ = std::move(core);
+  started_ = tick();
+  reset_counts();
+  charge_everything();
+  budget_ = Budget{options.budget, options.fraction, options.peak};
+  active_ = true;
+  set_budget(budget_.at({logical_peak_}));
+  memory_.arena().reset_peak();
+}
+
+void Runtime::reset_counts() {
+  logical_peak_ = logical_.load();
+  for (auto* count : {&ops_, &faults_, &escapes_, &steps_}) *count = 0;
+  for (auto* sum : {&recompute_ns_, &offload_ns_, &fetch_ns_, &offloaded_, &fetched_}) *sum = 0;
+  ops_since_step_ = 0;
+}
+
+// What was allocated before the budget began.
+void Runtime::charge_everything() {
+  std::vector<Block*> blocks;
+  memory_.for_each([&](Block& block) {
+    if (block.pages != nullptr) blocks.push_back(&block);
+  });
+  for (Block* block : blocks) {
+    block->charge = core_->manager->allocate(block->size);
+    tensor_of(*block);
+    if (block->escaped) block->pin.emplace(access(*block, Access::Write));
+  }
+  const std::lock_guard lock{chunk_mutex_};
+  for (auto& [size, charges] : chunk_charges_)
+    for (Charge& charge : charges) charge = core_->manager->allocate({size});
+}
+
+void Runtime::stop() {
+  if (!core_) return;
+  set_budget(kUnlimited);
+  budget_ = Budget{kUnlimited, 0, {}};
+  options_.recompute = false;
+  active_ = away_.load() != 0;
+}
+
+void Runtime::bring_all_back() {
+  std::vector<Block*> away;
+  memory_.for_each([&](Block& block) {
+    if (!block.resident && block.program) away.push_back(&block);
+  });
+  for (Block* block : away) const Pin pin = access(*block, Access::Read);
+}
+
+// Everything is resident: the blocks stay, the manager and all it counted goes.
+void Runtime::drop_core() {
+  {
+    const std::lock_guard lock{pin_mutex_};
+    faulted_.clear();
+  }
+  std::vector<Block*> ghosts;
+  memory_.for_each([&](Block& block) {
+    block.pin.reset();
+    block.held.reset();
+    block.charge = {};
+    if (block.storage != kNoStorage) blocks_.set(block.storage, nullptr);
+    block.storage = kNoStorage;
+    block.tensor = kUntold;
+    if (!block.program) ghosts.push_back(&block);
+  });
+  for (Block* ghost : ghosts) memory_.free(*ghost);
+  {
+    const std::lock_guard lock{chunk_mutex_};
+    for (auto& [size, charges] : chunk_charges_)
+      for (Charge& charge : charges) charge = {};
+  }
+  {
+    const std::lock_guard lock{foreign_mutex_};
+    foreign_.clear();
+    foreign_bytes_ = 0;
+  }
+  copies_.clear();
+  recipes_.forget_all();
+  core_.reset();
+}
+
+void Runtime::set_budget(Bytes budget) {
+  const Bytes cap = budget - Bytes{foreign_bytes_};
+  if (cap > memory_.arena().cap()) memory_.arena().set_cap(cap);
+  core_->manager->set_budget(budget);
+  if (cap < memory_.arena().cap()) memory_.arena().set_cap(cap);
+}
+
+Charge Runtime::charge(Bytes size) {
+  if (!core_) return {};
+  for (;;) {
+    try {
+      return core_->manager->allocate(size);
+    } catch (const OutOfBudget& error) {
+      if (forget_dead_foreign()) continue;
+      if (!budget_.learning()) throw_out_of_budget(error);
+      set_budget(error.smallest_budget());
+    }
+  }
+}
+
+void Runtime::count_logical(std::int64_t bytes) {
+  const std::int64_t now = logical_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::int64_t peak = logical_peak_.load(std::memory_order_relaxed);
+  if (now <= peak) return;
+  while (now > peak && !logical_peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+  if (core_ && budget_.follows_peak()) follow_peak();
+}
+
+void Runtime::follow_peak() {
+  const Bytes budget = budget_.at({logical_peak_});
+  if (budget > core_->manager->ledger().budget()) set_budget(budget);
+}
+
+void Runtime::step() {
+  if (!core_) return;
+  recorder_.step();
+  core_->manager->end_step();
+  forget_dead_foreign();
+  {
+    std::vector<Pin> unpinned;
+    const std::lock_guard lock{pin_mutex_};
+    unpinned.swap(faulted_);
+  }
+  ops_since_step_ = 0;
+  if (++steps_ == 1 && budget_.learning()) {
+    budget_.learned();
+    set_budget(budget_.at({logical_peak_}));
+  }
+}
+
+// A program that never says where its steps end would otherwise have recipes that grow for ever.
+void Runtime::count_op() {
+  ops_.fetch_add(1, std::memory_order_relaxed);
+  constexpr std::uint32_t kLongStep = 1 << 17;
+  if (ops_since_step_.fetch_add(1, std::memory_order_relaxed) < kLongStep) return;
+  ops_since_step_ = 0;
+  core_->manager->end_step();
+}
+
+Bytes Runtime::reclaim(Bytes size) {
+  if (!core_) return {};
+  const Bytes freed = core_->manager->reclaim(size);
+  memory_.arena().give_back_free();
+  return freed;
+}
+
+void Runtime::see_foreign(c10::StorageImpl& storage) {
+  {
+    const std::lock_guard lock{foreign_mutex_};
+    if (foreign_.contains(&storage)) return;
+  }
+  const Bytes size{static_cast<std::int64_t>(storage.nbytes())};
+  Charge bytes = charge(size);
+  const std::lock_guard lock{foreign_mutex_};
+  if (foreign_.contains(&storage)) return;
+  auto* weak = c10::raw::intrusive_ptr::make_weak(&storage);
+  foreign_.emplace(&storage, Foreign{c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(weak),
+                                     std::move(bytes)});
+  foreign_bytes_ += size.n;
+  memory_.arena().set_cap(core_->manager->ledger().budget() - Bytes{foreign_bytes_});
+}
+
+bool Runtime::forget_dead_foreign() {
+  const std::unique_lock lock{foreign_mutex_, std::try_to_lock};
+  if (!lock.owns_lock()) return false;
+  const auto before = foreign_.size();
+  std::erase_if(foreign_, [&](const auto& entry) {
+    if (!entry.second.storage.expired()) return false;
+    foreign_bytes_ -= entry.second.charge.size().n;
+    return true;
+  });
+  if (foreign_.size() == before) return false;
+  memory_.arena().set_cap(core_->manager->ledger().budget() - Bytes{foreign_bytes_});
+  return true;
+}
+
+Stats Runtime::stats() const {
+  Stats stats;
+  stats.logical = {logical_};
+  stats.logical_peak = {logical_peak_};
+  stats.committed = memory_.arena().committed();
+  stats.peak = memory_.arena().peak_committed();
+  stats.foreign = {foreign_bytes_};
+  stats.steps = steps_;
+  stats.ops = ops_;
+  stats.faults = faults_;
+  stats.escapes = escapes_;
+  stats.records = recipes_.in_use();
+  stats.offloaded = {offloaded_};
+  stats.fetched = {fetched_};
+  stats.recompute = {recompute_ns_};
+  stats.offload = {offload_ns_};
+  stats.fetch = {fetch_ns_};
+  if (!core_) return stats;
+  stats.budget = core_->manager->ledger().budget();
+  stats.counters = core_->manager->counters();
+  stats.storages = core_->manager->living_storages();
+  stats.elapsed = Nanos{clock_} - started_;
+  return stats;
+}
+
+}  // namespace weir::libtorch
