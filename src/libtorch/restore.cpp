@@ -68,7 +68,6 @@ void Runtime::replay(const OpRecord& op, Ticket& ticket) {
     give_up_outputs();
     throw;
   }
-  stack.clear();  // outputs that nobody wants may be in memory that was lent
   take_back_lent();
   recompute_ns_ += (tick() - begin).n;
 }
@@ -85,6 +84,7 @@ void Runtime::collect_outputs(const Recipe& recipe, torch::jit::Stack& stack, Ti
     outputs_[at] = memory_.find_or_make(take_memory(storage));
   });
   WEIR_CHECK(output == recipe.fresh.size(), output, recipe.fresh.size());
+  stack.clear();  // what nobody wants may be in memory that was lent
   for (std::uint32_t i = 0; i < outputs_.size(); ++i) untangle(i, ticket.target(i));
   for (std::uint32_t i = 0; i < outputs_.size(); ++i)
     if (outputs_[i] != nullptr) ticket.deliver(i, std::move(outputs_[i]->charge));

@@ -48,7 +48,7 @@ TEST_F(Package, RefusesAnotherPyTorch) {
   const Outcome run = configure(WEIR_BUILD, folder_ / "torch");
   EXPECT_NE(run.code, 0);
   EXPECT_THAT(run.err, HasSubstr("Weir is built for PyTorch 2.13.0"));
-  EXPECT_THAT(run.err, HasSubstr("make build"));
+  EXPECT_THAT(run.err, HasSubstr("in its .venv and run: make"));
 }
 
 }  // namespace

@@ -10,7 +10,9 @@ int main() {
   std::vector<at::Tensor> all{at::arange(1 << 18, at::kFloat)};
   for (int i = 0; i < 16; ++i) all.push_back(all.back() + 1);
   weir::step();
-  bool right = weir::stats().peak <= 8_MiB && weir::stats().evictions > 0;
+  bool right = true;
   for (int i = 0; i < 17; ++i) right = right && all[i][5].item<float>() == 5 + i;
+  const weir::Stats stats = weir::stats();
+  right = right && stats.peak <= 8_MiB && stats.recomputes + stats.fetches > 0;
   std::puts(right ? "held" : "not held");
 }
