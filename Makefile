@@ -1,12 +1,15 @@
 # make demo   see what Weir does            make test    every check that must pass
 # make build  the command and libraries     make help    all targets
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-long bench tidy format lint clean
+.PHONY: help setup build demo test test-long bench bench-train tidy format lint clean
 
 JOBS ?= $(shell nproc)
 BENCH_ARGS ?=
 FUZZ_SECONDS ?= 600
 LONG_SEEDS ?= 20000
+LONG_STEPS ?= 2000
+PROGRAM_SEEDS ?= 10000
+PYTHON := PYTHONPATH=python .venv/bin/python
 
 # $(call tested,PRESET): configure, build and test with one preset of CMakePresets.json
 define tested
@@ -16,13 +19,14 @@ define tested
 endef
 
 help:
-	@echo 'make build      build the command (build/bin/weir), the libraries and the benchmarks'
-	@echo 'make demo       build, then sweep a bundled trace over budgets and policies'
-	@echo 'make test       lint, then the tests in the dev, asan and release builds'
-	@echo 'make test-long  many seeds, the thread sanitizer, ten minutes of fuzzing'
-	@echo 'make bench      run the benchmarks (BENCH_ARGS=... for google-benchmark)'
-	@echo 'make lint       layout, spelling, layers;  make format mends layout;  make tidy: clang-tidy'
-	@echo 'make clean      remove build/'
+	@echo 'make build        build the command (build/bin/weir), the runtime (build/lib) and the benchmarks'
+	@echo 'make demo         build, train a net inside half of the memory it needs, then sweep a trace'
+	@echo 'make test         lint, then the tests in the dev, asan and release builds (Python: release)'
+	@echo 'make test-long    hours: many seeds and random programs, all of the zoo, tsan, fuzzing'
+	@echo 'make bench        the benchmarks of the parts (BENCH_ARGS=... for google-benchmark)'
+	@echo 'make bench-train  training: stock, tcmalloc, checkpoints, budgets (BENCH_ARGS=--help)'
+	@echo 'make lint         layout, spelling, layers;  make format mends layout;  make tidy: clang-tidy'
+	@echo 'make clean        remove build/'
 
 setup:
 	@scripts/setup.sh
@@ -44,6 +48,9 @@ test-long: export WEIR_TEST_SEEDS = $(LONG_SEEDS)
 test-long: setup
 	$(call tested,release)
 	$(call tested,tsan)
+	WEIR_TEST_STEPS=$(LONG_STEPS) $(PYTHON) -m pytest -q -k many_steps tests/python/test_held_budget.py
+	$(PYTHON) tests/python/random_programs.py --seeds 0:$(PROGRAM_SEEDS) --jobs $(JOBS)
+	$(PYTHON) tests/python/same_bits.py --full
 	cmake --workflow --preset=fuzz
 	scripts/fuzz.sh $(FUZZ_SECONDS)
 
@@ -52,6 +59,9 @@ bench: build
 	  [ -x "$$b" ] || { echo 'bench: no benchmarks yet'; break; }; \
 	  "$$b" $(BENCH_ARGS) || exit 1; \
 	done
+
+bench-train: build
+	$(PYTHON) bench/train/compare.py $(BENCH_ARGS)
 
 tidy: setup
 	cmake --preset tidy

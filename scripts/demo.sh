@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What a smaller budget costs, by policy, on a bundled training trace.
+# Training inside half of the memory it needs, beside stock; then what the simulator says of other
+# budgets and policies, on a bundled trace.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 weir() {
@@ -8,5 +9,5 @@ weir() {
   echo
 }
 
-weir replay traces/demo.jsonl.zst --budget 0.5x --policy h_dtr_eq
-weir sweep traces/demo.jsonl.zst --budgets 0.1:1.0:0.1 --policies h_dtr,h_dtr_eq,lru,size --plot
+.venv/bin/python scripts/demo_training.py
+weir sweep traces/demo.jsonl.zst --budgets 0.2:1.0:0.2 --policies h_dtr,h_dtr_eq,lru,size

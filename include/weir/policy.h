@@ -55,6 +55,9 @@ class Policy {
 
   // Do its scores count what else would have to be restored?
   [[nodiscard]] virtual bool counts_lineage() const { return false; }
+  // Is it enough to be told of everything when it is first asked, as if it had just happened? Then
+  // nothing is spent on it before.
+  [[nodiscard]] virtual bool catches_up() const { return false; }
   [[nodiscard]] bool wants(Change change) const {
     return (interests_ & static_cast<Changes>(change)) != 0;
   }

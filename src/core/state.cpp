@@ -50,7 +50,8 @@ View State::view() const {
 }
 
 void State::note(StorageId storage, Change change) {
-  if (policy_.wants(change)) policy_.note(graph, storage, change);
+  if ((awake_ || !policy_.catches_up()) && policy_.wants(change))
+    policy_.note(graph, storage, change);
 }
 
 bool State::evictable(const Storage& s) const {
@@ -93,12 +94,21 @@ void State::enter(StorageId storage) {
   }
 }
 
+// A policy that can hears now of everything that it missed.
 void State::wake() {
   if (awake_) return;
   awake_ = true;
   std::vector<StorageId> placed;
-  for (std::uint32_t i = 0; i < graph.storages(); ++i)
-    if (graph[StorageId{i}].place != Place::None) placed.push_back(StorageId{i});
+  for (std::uint32_t i = 0; i < graph.storages(); ++i) {
+    const StorageId storage{i};
+    const Storage& s = graph[storage];
+    if (s.where() == Residency::Dead) continue;
+    if (policy_.catches_up()) note(storage, Change::Declared);
+    if (policy_.catches_up() && s.where() != Residency::Pending) note(storage, Change::Restored);
+    if (s.place != Place::None) placed.push_back(storage);
+  }
+  for (std::uint32_t i = 0; policy_.catches_up() && i < graph.storages(); ++i)
+    if (graph[StorageId{i}].where() == Residency::Evicted) note(StorageId{i}, Change::Evicted);
   std::ranges::sort(placed, {}, [&](StorageId storage) { return graph[storage].placed; });
   for (StorageId storage : placed) enter(storage);
 }

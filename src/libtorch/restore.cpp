@@ -39,10 +39,18 @@ void* take_memory(c10::StorageImpl& storage) {
 
 void Runtime::restore(Ticket& ticket) {
   const std::lock_guard lock{restoring_};
-  try {
-    while (const OpRecord* missing = core_->manager->next(ticket)) replay(*missing, ticket);
-  } catch (const OutOfBudget& error) {
-    throw_out_of_budget(error);
+  while (const OpRecord* missing = next(ticket)) replay(*missing, ticket);
+}
+
+// What the manager itself needs room for is a fetch, which can be asked for again.
+const OpRecord* Runtime::next(Ticket& ticket) {
+  for (;;) {
+    try {
+      return core_->manager->next(ticket);
+    } catch (const OutOfBudget& error) {
+      if (!budget_.learning()) throw_out_of_budget(error);
+      set_budget(error.smallest_budget());
+    }
   }
 }
 

@@ -93,7 +93,7 @@ void Runtime::reset_counts() {
   logical_peak_ = logical_.load();
   for (auto* count : {&ops_, &faults_, &escapes_, &steps_}) *count = 0;
   for (auto* sum : {&recompute_ns_, &offload_ns_, &fetch_ns_, &offloaded_, &fetched_}) *sum = 0;
-  ops_since_step_ = 0;
+  step_began_ = 0;
 }
 
 // What was allocated before the budget began.
@@ -204,7 +204,7 @@ void Runtime::step() {
     const std::lock_guard lock{pin_mutex_};
     unpinned.swap(faulted_);
   }
-  ops_since_step_ = 0;
+  step_began_ = ops_.load();
   if (++steps_ == 1 && budget_.learning()) {
     budget_.learned();
     set_budget(budget_.at({logical_peak_}));
@@ -213,10 +213,10 @@ void Runtime::step() {
 
 // A program that never says where its steps end would otherwise have recipes that grow for ever.
 void Runtime::count_op() {
-  ops_.fetch_add(1, std::memory_order_relaxed);
-  constexpr std::uint32_t kLongStep = 1 << 17;
-  if (ops_since_step_.fetch_add(1, std::memory_order_relaxed) < kLongStep) return;
-  ops_since_step_ = 0;
+  constexpr std::uint64_t kLongStep = 1 << 17;
+  const std::uint64_t ops = ops_.fetch_add(1, std::memory_order_relaxed);
+  if (ops - step_began_.load(std::memory_order_relaxed) < kLongStep) return;
+  step_began_ = ops;
   core_->manager->end_step();
 }
 

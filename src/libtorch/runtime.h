@@ -133,6 +133,7 @@ class Runtime final : public Executor {
   void release(Block& block);
   void free_untold(Block& block);
   bool forget_dead_foreign();
+  const OpRecord* next(Ticket& ticket);
   void replay(const OpRecord& op, Ticket& ticket);
   void collect_outputs(const Recipe& recipe, torch::jit::Stack& stack, Ticket& ticket);
   void untangle(std::uint32_t output, StorageId storage);
@@ -168,8 +169,8 @@ class Runtime final : public Executor {
 
   std::atomic<std::int64_t> clock_{0};
   std::atomic<std::int64_t> logical_{0}, logical_peak_{0};
-  std::atomic<std::int64_t> away_{0};  // blocks of the program whose bytes are not in memory
-  std::atomic<std::uint32_t> ops_since_step_{0};
+  std::atomic<std::int64_t> away_{0};         // blocks of the program whose bytes are not in memory
+  std::atomic<std::uint64_t> step_began_{0};  // how many ops there had been
   std::atomic<std::uint64_t> ops_{0}, faults_{0}, escapes_{0}, steps_{0};
   std::atomic<std::int64_t> recompute_ns_{0}, offload_ns_{0}, fetch_ns_{0};
   std::atomic<std::int64_t> offloaded_{0}, fetched_{0};

@@ -24,6 +24,8 @@ class ClassesIndexed final : public Policy {
 
   [[nodiscard]] bool counts_lineage() const override { return true; }
 
+  [[nodiscard]] bool catches_up() const override { return true; }
+
   std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
     now_ = view.now;
     const auto victim = index_.lowest(now_, [&](StorageId id) -> std::optional<double> {

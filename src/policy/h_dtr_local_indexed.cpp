@@ -12,6 +12,8 @@ class LocalIndexed final : public Policy {
  public:
   LocalIndexed() : Policy{Change::Offered | Change::Withdrawn | Change::Grown | Change::Lost} {}
 
+  [[nodiscard]] bool catches_up() const override { return true; }
+
   std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
     now_ = view.now;
     const auto victim = index_.lowest(now_, [&](StorageId id) -> std::optional<double> {
