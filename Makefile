@@ -21,7 +21,7 @@ endef
 help:
 	@echo 'make build        build the command (build/bin/weir), the runtime (build/lib) and the benchmarks'
 	@echo 'make demo         build, train a net inside half of the memory it needs, then sweep a trace'
-	@echo 'make test         lint, then the tests in the dev, asan and release builds (Python: release)'
+	@echo 'make test         lint, then the tests in the dev, asan and release builds'
 	@echo 'make test-long    hours: many seeds and random programs, all of the zoo, tsan, fuzzing'
 	@echo 'make bench        the benchmarks of the parts (BENCH_ARGS=... for google-benchmark)'
 	@echo 'make bench-train  training: stock, tcmalloc, checkpoints, budgets (BENCH_ARGS=--help)'

@@ -2,6 +2,7 @@
 
 option(WEIR_BUILD_TESTS "Build the tests" ON)
 option(WEIR_BUILD_BENCH "Build the benchmarks" OFF)
+option(WEIR_BOTH_KEYS "Build the runtime with its second key plan too, and its C++ tests" OFF)
 option(WEIR_FUZZ "Build the fuzz targets, and no other test (clang only)" OFF)
 set(WEIR_CHECK_LEVEL "off" CACHE STRING "full: check the whole state after every event")
 set_property(CACHE WEIR_CHECK_LEVEL PROPERTY STRINGS off full)

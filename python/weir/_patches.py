@@ -23,6 +23,7 @@ class Patches:
             on_failure.callback(self.undo)
             self._follow_threads()
             self._follow_saving()
+            self._follow_lists()
             self._follow_steps()
             on_failure.pop_all()
 
@@ -99,6 +100,25 @@ class Patches:
         self._swap(torch.serialization, "_legacy_save", legacy_save_reading)
         self._swap(pickler, "dump", dump_reading)
         self._swap(pickler, "dumps", classmethod(dumps_reading))
+
+    def _follow_lists(self) -> None:
+        """tolist reads bytes without an op: where they cannot come back it has to say so."""
+        import torch
+
+        tolist = torch.Tensor.tolist
+
+        @functools.wraps(tolist)
+        def tolist_reading(tensor: Any) -> Any:
+            with self._reading.on():
+                try:
+                    tensor.data_ptr()
+                except torch.OutOfMemoryError:
+                    raise
+                except RuntimeError:  # it has no bytes of its own
+                    pass
+                return tolist(tensor)
+
+        self._swap(torch.Tensor, "tolist", tolist_reading)
 
     def _follow_steps(self) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook

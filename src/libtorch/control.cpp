@@ -56,7 +56,9 @@ void reading(bool on) {
 void record(std::string path) {
   reported([&] {
     Runtime::get().recorder().finish();
-    if (!path.empty()) Runtime::get().recorder().start(path);
+    if (path.empty()) return;
+    if (!Runtime::get().active()) begin({.budget = {kMostBytes.n / 4}, .tier = "none"});
+    Runtime::get().recorder().start(path);
   });
 }
 

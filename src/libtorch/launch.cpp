@@ -156,7 +156,9 @@ void Launch::see(std::size_t argument, std::int32_t element, const at::Tensor& t
     recomputable_ = false;
     return runtime_.see_foreign(*storage);
   }
-  if (storage->has_materializer() && !block->armed) runtime_.escape(*block);
+  // Made where we did not see it: somebody may have taken its address before we could watch it.
+  const bool unseen = block->tensor == kUntold && !traits_.introduces;
+  if (unseen || (storage->has_materializer() && !block->armed)) runtime_.escape(*block);
   if (block->escaped) recomputable_ = false;
   if (traits_.secret[argument] && lies()) {
     scratch_.secret.push_back({block, storage});
@@ -303,7 +305,12 @@ void Launch::escape_inputs() {
 
 void Launch::arm(bool on) {
   for (const std::vector<Input>* list : {&scratch_.inputs, &scratch_.secret, &scratch_.outputs})
-    for (const Input& item : *list) watch(*item.storage, *item.block, on);
+    for (const Input& item : *list) {
+      // What only the op's arguments held is gone after it.
+      if (on && std::ranges::find(this_thread().freed, item.block) != this_thread().freed.end())
+        continue;
+      watch(*item.storage, *item.block, on);
+    }
 }
 
 // Optimizers change parameters with gradients switched off; so do few other ops outside backward.

@@ -40,6 +40,7 @@ constexpr std::string_view kNeverAgain[] = {
     "aten::set_",
     "aten::_lazy_clone",
     "aten::record_stream",
+    "aten::lift_fresh",
     "aten::_local_scalar_dense",
     "aten::copy_from",
     "aten::set_data",
@@ -141,6 +142,7 @@ OpKind kind_of(const c10::OperatorHandle& op) {
   if (only_asks(op)) return OpKind::Metadata;
   if (op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd))
     return OpKind::Decomposes;
+  if (name == "aten::lift_fresh") return OpKind::Computes;
   if (only_views(op.schema())) return OpKind::Metadata;
   if (in(kFused, name)) return OpKind::Splits;
   if (name.starts_with("aten::_foreach_")) return OpKind::Decomposes;
@@ -167,6 +169,7 @@ OpTraits make_traits(const c10::OperatorHandle& op) {
   traits.secret.resize(arguments.size());
   traits.shape_only.resize(arguments.size());
   traits.trusted = is_trusted(schema.name());
+  traits.introduces = schema.name() == "aten::lift_fresh";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const c10::AliasInfo* alias = arguments[i].alias_info();
     traits.mutated[i] = alias != nullptr && alias->isWrite();

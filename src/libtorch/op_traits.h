@@ -19,10 +19,11 @@ enum class OpKind : std::uint8_t {
 struct OpTraits {
   std::optional<c10::OperatorHandle> op;
   OpKind kind = OpKind::Computes;
-  bool recomputable = true;     // running it again gives the same bytes, if its inputs are the same
-  bool trusted = true;          // it writes only what its schema says
-  std::int16_t generator = -1;  // which argument is the random generator
-  std::int16_t training = -1;   // liars: the argument that says whether they write
+  bool recomputable = true;  // running it again gives the same bytes, if its inputs are the same
+  bool trusted = true;       // it writes only what its schema says
+  bool introduces = false;   // its input was made just now, for it alone: what torch.tensor reads
+  std::int16_t generator = -1;           // which argument is the random generator
+  std::int16_t training = -1;            // liars: the argument that says whether they write
   std::vector<std::uint8_t> mutated;     // by argument: the schema says that it is written
   std::vector<std::uint8_t> secret;      // by argument: it is written though the schema is silent
   std::vector<std::uint8_t> shape_only;  // by argument: only its shape is read
