@@ -5,8 +5,6 @@
 #include <span>
 #include <unordered_map>
 
-#include <c10/util/Exception.h>
-
 #include "libtorch/faults.h"
 #include "libtorch/flatten.h"
 #include "libtorch/runtime.h"
@@ -26,24 +24,9 @@ Inherited* inherited = nullptr;
 
 }  // namespace
 
-// A child cannot recompute: it gets as much of what is away as there is room for.
-void Runtime::bring_back_for_child() {
-  if (!active()) return;
-  std::vector<Block*> away;
-  memory_.for_each([&](Block& block) {
-    if (!block.resident && block.program) away.push_back(&block);
-  });
-  try {
-    for (Block* block : away) for_child_.push_back(access(*block, Access::Read));
-  } catch (const c10::OutOfMemoryError&) {
-    return;
-  }
-}
-
 // In the order in which the runtime takes them. So no thread is inside any of these when the child
 // gets its copy.
 void Runtime::before_fork() {
-  bring_back_for_child();
   restoring_.lock();
   foreign_mutex_.lock();
   tell_mutex_.lock();
@@ -65,7 +48,6 @@ void Runtime::after_fork_in_parent() {
   tell_mutex_.unlock();
   foreign_mutex_.unlock();
   restoring_.unlock();
-  for_child_.clear();
 }
 
 // The manager stays as it is, since charges refer to it, but nobody tells it anything any more.

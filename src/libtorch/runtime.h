@@ -140,7 +140,6 @@ class Runtime final : public Executor {
   void take_back(Block& lent);
   void give_up_outputs();
   void take_back_lent();
-  void bring_back_for_child();
   void come_back(Block& block);
   void count_logical(std::int64_t bytes);
 
@@ -163,7 +162,6 @@ class Runtime final : public Executor {
   std::mutex restoring_;          // held while ops are run again
   std::vector<Block*> outputs_;   // of the replay: by output; null: adopted or not there
   std::vector<Block*> lendable_;  // blocks that the replay is to make anew
-  std::vector<Pin> for_child_;    // while the process forks
   std::vector<Pin> faulted_;      // what raw reads brought back, until the step ends
   std::mutex pin_mutex_;          // of the one above
   std::mutex tell_mutex_;

@@ -26,11 +26,20 @@ SessionOptions evicting() { return {.budget = 16_MiB, .smallest = 1_B, .tier = "
 torch::Tensor numbers() { return torch::arange(1 << 18, torch::kFloat); }
 
 // Takes the pages of all that was reclaimed, and leaves room for a small result.
-void fill_the_budget() {
+torch::Tensor filling() {
   const Bytes logical = stats().logical;
   const Bytes stays = logical - reclaim();
   const std::int64_t floats = (stats().budget - stays - 256_KiB).n / 4;
-  EXPECT_EQ(torch::full({floats}, 7.0)[-1].item<float>(), 7.0F);
+  return torch::full({floats}, 7.0);
+}
+
+void fill_the_budget() { EXPECT_EQ(filling()[-1].item<float>(), 7.0F); }
+
+// What fills it stays, since somebody has its address: nothing that is away fits in.
+torch::Tensor keep_the_budget_full() {
+  torch::Tensor filler = filling();
+  EXPECT_EQ(filler.data_ptr<float>()[0], 7.0F);
+  return filler;
 }
 
 bool holds_numbers(const torch::Tensor& tensor, float factor = 1) {
@@ -62,17 +71,19 @@ TEST(Fork, AChildReadsWhatIsOffloadedFromTheTier) {
 TEST(Fork, AChildThatReadsWhatIsEvictedIsToldSo) {
   const Session session{evicting()};
   const torch::Tensor x = numbers(), y = x.mul(2);
-  fill_the_budget();
+  torch::Tensor filler = keep_the_budget_full();
   int said[2];
   ASSERT_EQ(pipe(said), 0);
   const int code = in_child([&] {
     dup2(said[1], STDERR_FILENO);
     return holds_numbers(y, 2) ? 0 : 1;
   });
+  close(said[1]);
   char text[256] = {};
   EXPECT_GT(read(said[0], text, sizeof text - 1), 0);
   EXPECT_EQ(code, 128 + SIGSEGV);
   EXPECT_THAT(text, testing::HasSubstr("a forked child read a tensor whose bytes are only in"));
+  filler.reset();
   EXPECT_TRUE(holds_numbers(y, 2));
 }
 
@@ -91,7 +102,7 @@ TEST(Fork, AChildWithHandlersOfItsOwnReadsThroughOps) {
 TEST(Fork, AnOpOnWhatIsEvictedThrowsInAChild) {
   const Session session{evicting()};
   const torch::Tensor x = numbers(), y = x.mul(2);
-  fill_the_budget();
+  const torch::Tensor filler = keep_the_budget_full();
   EXPECT_EQ(in_child([&] {
               try {
                 return y.sum().item<float>() > 0 ? 1 : 2;
