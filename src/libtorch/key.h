@@ -14,6 +14,9 @@ inline constexpr c10::DispatchKey kKey = c10::DispatchKey::CustomRNGKeyId;
 inline constexpr c10::DispatchKey kKey = c10::DispatchKey::Fake;
 #endif
 
+// Does an op that makes a tensor from nothing come to us? If not, the first one to fill it does.
+inline constexpr bool kSeesFactories = kKey == c10::DispatchKey::Fake;
+
 // The keys that are left for the kernels below us.
 inline c10::DispatchKeySet below(c10::DispatchKeySet keys) {
   return keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kKey);

@@ -157,7 +157,8 @@ void Launch::see(std::size_t argument, std::int32_t element, const at::Tensor& t
     return runtime_.see_foreign(*storage);
   }
   // Made where we did not see it: somebody may have taken its address before we could watch it.
-  const bool unseen = block->tensor == kUntold && !traits_.introduces;
+  const bool made_now = traits_.introduces || (written && !kSeesFactories);
+  const bool unseen = block->tensor == kUntold && !made_now;
   if (unseen || (storage->has_materializer() && !block->armed)) runtime_.escape(*block);
   if (block->escaped) recomputable_ = false;
   if (traits_.secret[argument] && lies()) {
