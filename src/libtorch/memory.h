@@ -12,7 +12,7 @@ namespace weir::libtorch {
 // All memory that is handed out, and the blocks it consists of. Charging for it is the caller's.
 class Memory {
  public:
-  // `charge_chunk` is called before the slabs grow, `return_chunk` after they shrank.
+  // Called before the slabs grow, and after they shrank, by so many bytes.
   struct Chunks {
     std::function<void(Bytes)> grow;
     std::function<void(Bytes)> shrink;
@@ -41,9 +41,6 @@ class Memory {
   [[nodiscard]] Block* find(const void* address) const;
   Block* find_or_make(void* address);
   [[nodiscard]] bool in_slab(const void* address) const { return slabs_.contains(address); }
-  [[nodiscard]] std::size_t object_size(const void* address) const {
-    return slabs_.object_size(address);
-  }
 
   // Every block there is. Not while others allocate.
   template <typename Visit>
@@ -55,7 +52,6 @@ class Memory {
 
   [[nodiscard]] pages::Arena& arena() { return arena_; }
   [[nodiscard]] const pages::Arena& arena() const { return arena_; }
-  [[nodiscard]] pages::Slabs& slabs() { return slabs_; }
 
   // For pthread_atfork: nobody is inside between these two.
   void lock() {

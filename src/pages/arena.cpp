@@ -15,13 +15,6 @@ std::size_t pages_for(Bytes size) {
   return std::max<std::size_t>(1, (static_cast<std::size_t>(size.n) + kPage - 1) / kPage);
 }
 
-// Reads what find() reads, because the other block may come and go meanwhile.
-Block* live_with(Block* block, std::size_t pages) {
-  return block != nullptr && block->range.live_pages.load(std::memory_order_acquire) == pages
-             ? block
-             : nullptr;
-}
-
 std::size_t whole_pages(Bytes size) {
   WEIR_CHECK(size.n >= 0, size);
   return static_cast<std::size_t>(size.n) / kPage;
@@ -140,14 +133,6 @@ Block* Arena::find(const void* address) const {
   if (block == nullptr) return nullptr;
   const std::size_t live = block->range.live_pages.load(std::memory_order_acquire);
   return static_cast<const std::byte*>(address) < block->address + live * kPage ? block : nullptr;
-}
-
-Block* Arena::neighbour_before(const Block& block) const {
-  return live_with(find(block.address - 1), block.pages);
-}
-
-Block* Arena::neighbour_after(const Block& block) const {
-  return live_with(find(block.span().end()), block.pages);
 }
 
 void Arena::protect(Block& block, bool writable) {

@@ -88,10 +88,6 @@ class Arena {
   // called in a signal handler.
   [[nodiscard]] Block* find(const void* address) const;
 
-  // The live block of the same length that ends where this one begins, or begins where it ends.
-  [[nodiscard]] Block* neighbour_before(const Block& block) const;
-  [[nodiscard]] Block* neighbour_after(const Block& block) const;
-
   // All addresses that blocks can have.
   [[nodiscard]] Span addresses() const { return vm_.all(); }
 

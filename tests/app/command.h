@@ -1,16 +1,16 @@
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
+#include "shell/shell.h"
+
 namespace weir::app::test {
 
-struct Outcome {
-  int code = -1;  // the exit code, or 128 + the signal that ended it
-  std::string out, err;
-};
+using ::weir::test::content_of;
+using ::weir::test::Folder;
+using ::weir::test::Outcome;
 
 // Runs `weir ARGUMENTS` by the shell, in the project's folder; "$W" in a script is the command.
 [[nodiscard]] Outcome weir(const std::string& arguments);
@@ -20,21 +20,5 @@ struct Outcome {
 [[nodiscard]] nlohmann::json json_from(const std::string& arguments);
 
 inline constexpr const char* kDemo = "traces/demo.jsonl.zst";
-
-// A folder that is gone after the test.
-class Folder {
- public:
-  Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder();
-
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-[[nodiscard]] std::string content_of(const std::string& path);
 
 }  // namespace weir::app::test

@@ -3,9 +3,13 @@
 
 #include <fstream>
 
-#include "libtorch/programs.h"
+#include "shell/shell.h"
 
 namespace weir::libtorch::test {
+
+using weir::test::Folder;
+using weir::test::Outcome;
+using weir::test::shell;
 namespace {
 
 using testing::HasSubstr;

@@ -5,9 +5,14 @@
 
 #include <nlohmann/json.hpp>
 
-#include "libtorch/programs.h"
+#include "shell/shell.h"
 
 namespace weir::libtorch::test {
+
+using weir::test::content_of;
+using weir::test::Folder;
+using weir::test::Outcome;
+using weir::test::shell;
 namespace {
 
 using nlohmann::json;

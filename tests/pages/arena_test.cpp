@@ -211,21 +211,6 @@ TEST(Arena, FindsLiveBlocksByAnyAddressInThem) {
   EXPECT_EQ(arena.find(nullptr), nullptr);
 }
 
-TEST(Arena, NamesTheNeighboursOfASmallBlock) {
-  Arena arena{1_MiB};
-  Block& a = arena.allocate(32_KiB);
-  Block& b = arena.allocate(32_KiB);
-  arena.allocate(16_KiB);
-  EXPECT_EQ(arena.neighbour_after(a), &b);
-  EXPECT_EQ(arena.neighbour_before(b), &a);
-  EXPECT_EQ(arena.neighbour_before(a), nullptr);
-  EXPECT_EQ(arena.neighbour_after(b), nullptr);
-  arena.evict(b);
-  EXPECT_EQ(arena.neighbour_after(a), &b);
-  arena.free(b);
-  EXPECT_EQ(arena.neighbour_after(a), nullptr);
-}
-
 TEST(Arena, GivesANewBlockNoOwner) {
   Arena arena{64_KiB};
   Block& block = arena.allocate(4_KiB);

@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <string>
 
-namespace weir::libtorch::test {
+namespace weir::test {
 
 struct Outcome {
   int code = -1;  // the exit code, or 128 + the signal that ended it
   std::string out, err;
 };
 
-// Runs a line of the shell.
-[[nodiscard]] Outcome shell(const std::string& line);
+// Runs a script of the shell, with nothing to read.
+[[nodiscard]] Outcome shell(const std::string& script);
 
 // A folder that is gone after the test.
 class Folder {
@@ -29,4 +29,4 @@ class Folder {
 
 [[nodiscard]] std::string content_of(const std::string& path);
 
-}  // namespace weir::libtorch::test
+}  // namespace weir::test
