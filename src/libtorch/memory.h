@@ -35,6 +35,8 @@ class Memory {
   void free(Block& block);
   // Memory that no block was made for.
   void free_small(void* address) { slabs_.free(address); }
+  // Chunks of slabs that have no object.
+  void give_back_spares() { slabs_.give_back_spares(); }
 
   // The block of this address, made if the address is an object in a slab that has none yet. Null:
   // not our memory.

@@ -81,6 +81,7 @@ void Runtime::start(const RunOptions& options) {
                                             *core->policy, *this);
   core_ = std::move(core);
   started_ = tick();
+  memory_.give_back_spares();
   reset_counts();
   charge_everything();
   budget_ = Budget{options.budget, options.fraction, options.peak};
@@ -223,6 +224,7 @@ void Runtime::count_op() {
 Bytes Runtime::reclaim(Bytes size) {
   if (!core_) return {};
   const Bytes freed = core_->manager->reclaim(size);
+  memory_.give_back_spares();
   memory_.arena().give_back_free();
   return freed;
 }

@@ -21,6 +21,7 @@ struct Way {
   bool recompute;
   const char* tier;
 };
+std::ostream& operator<<(std::ostream& out, const Way& way) { return out << way.name; }
 constexpr Way kWays[] = {{"evict", true, "none"}, {"offload", false, ""}, {"both", true, ""}};
 
 class Session_ : public testing::TestWithParam<Way> {};
