@@ -5,7 +5,7 @@
 //             the new ones too. A second thread that runs must be told of every move.
 //   restore   two blocks are evicted and restored in turn, with pages for one
 //   mmap      what a program pays without an arena: a fresh mapping, written, and unmapped
-//   first_touch, warm_touch, evicted_move: small pages beside huge ones
+//   first_touch, warm_touch: of pages fresh from the system, of pages in place
 //   slab      a small object is allocated and freed
 //   find      from an address to its block
 #include <benchmark/benchmark.h>
@@ -138,8 +138,8 @@ void map_and_touch(benchmark::State& state) {
 }
 BENCHMARK(map_and_touch)->Name("mmap")->Apply(sizes);
 
-void first_touch(benchmark::State& state, bool huge_pages) {
-  Arena arena{size_of(state), {.huge_pages = huge_pages}};
+void first_touch(benchmark::State& state) {
+  Arena arena{size_of(state)};
   for (auto _ : state) {
     Block& block = arena.allocate(size_of(state));
     std::memset(block.address, 1, block.span().bytes());
@@ -148,40 +148,23 @@ void first_touch(benchmark::State& state, bool huge_pages) {
   }
   count_bytes(state);
 }
-BENCHMARK_CAPTURE(first_touch, small_pages, false)->Arg(64 << 20)->UseRealTime();
-BENCHMARK_CAPTURE(first_touch, huge_pages, true)->Arg(64 << 20)->UseRealTime();
+BENCHMARK(first_touch)->Arg(64 << 20)->UseRealTime();
 
-void warm_touch(benchmark::State& state, bool huge_pages) {
-  Arena arena{size_of(state), {.huge_pages = huge_pages}};
+void warm_touch(benchmark::State& state) {
+  Arena arena{size_of(state)};
   Block& block = arena.allocate(size_of(state));
   std::memset(block.address, 1, block.span().bytes());
   for (auto _ : state) std::memset(block.address, 1, block.span().bytes());
   count_bytes(state);
 }
-BENCHMARK_CAPTURE(warm_touch, small_pages, false)->Arg(64 << 20)->UseRealTime();
-BENCHMARK_CAPTURE(warm_touch, huge_pages, true)->Arg(64 << 20)->UseRealTime();
-
-// A move of an evicted block changes the access of every page twice; of huge pages there are few.
-void evicted_move(benchmark::State& state, bool huge_pages) {
-  Arena arena{size_of(state), {.huge_pages = huge_pages}};
-  Block* there = &arena.allocate(size_of(state));
-  std::memset(there->address, 1, there->span().bytes());
-  arena.evict(*there);
-  Block* here = &arena.allocate(size_of(state));
-  for (auto _ : state) {
-    arena.evict(*here);
-    arena.restore(*there);
-    std::swap(here, there);
-  }
-}
-BENCHMARK_CAPTURE(evicted_move, small_pages, false)->Arg(16 << 20)->UseRealTime();
-BENCHMARK_CAPTURE(evicted_move, huge_pages, true)->Arg(16 << 20)->UseRealTime();
+BENCHMARK(warm_touch)->Arg(64 << 20)->UseRealTime();
 
 void slab(benchmark::State& state) {
   Arena arena{Bytes{std::int64_t{1} << 26}};
-  Slabs slabs{
-      [&](std::size_t bytes) { return arena.allocate({static_cast<std::int64_t>(bytes)}).address; },
-      [&](std::byte* memory, std::size_t) { arena.free(*arena.find(memory)); }};
+  Slabs slabs{[&](std::size_t bytes) {
+                return arena.allocate({static_cast<std::int64_t>(bytes)}, {kSlabUnit}).address;
+              },
+              [&](std::byte* memory, std::size_t) { arena.free(*arena.find(memory)); }};
   for (auto _ : state) {
     void* object = slabs.allocate(static_cast<std::size_t>(state.range(0)));
     benchmark::DoNotOptimize(object);

@@ -27,7 +27,7 @@ std::byte* Memory::new_chunk(std::size_t size) {
   const Bytes bytes{static_cast<std::int64_t>(size)};
   chunks_.grow(bytes);
   try {
-    return arena_.allocate(bytes).address;
+    return arena_.allocate(bytes, {pages::kSlabUnit}).address;
   } catch (...) {
     chunks_.shrink(bytes);
     throw;

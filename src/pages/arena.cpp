@@ -1,6 +1,7 @@
 #include "pages/arena.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -23,6 +24,9 @@ std::size_t whole_pages(Bytes size) {
 // Other parts of the process have mappings too.
 std::size_t most_of(std::size_t mappings) { return mappings - mappings / 4; }
 
+// Pages of large blocks move faster if they begin where a table of pages does.
+std::size_t natural_alignment(std::size_t pages) { return pages < kGranule ? 1 : kGranule; }
+
 }  // namespace
 
 NoPages::NoPages(const char* why, Bytes need, Bytes in_use, Bytes cap)
@@ -30,11 +34,13 @@ NoPages::NoPages(const char* why, Bytes need, Bytes in_use, Bytes cap)
             std::to_string(in_use.n) + " of " + std::to_string(cap.n) + " are in use"} {}
 
 Arena::Arena(Bytes cap, const ArenaOptions& options)
-    : vm_{options.address_space, options.remap, options.huge_pages},
-      chunks_{vm_.all()},
+    : vm_{options.address_space, options.remap},
+      heap_{vm_.all()},
+      starts_{vm_.all()},
       cap_{whole_pages(cap)},
-      many_mappings_{most_of(options.most_mappings > 0 ? options.most_mappings : most_mappings())} {
-}
+      many_mappings_{
+          most_of(options.most_mappings > 0 ? options.most_mappings : mappings_allowed())},
+      recount_at_{many_mappings_ / 4} {}
 
 void Arena::refuse(const char* why, std::size_t pages) const {
   throw NoPages{why, bytes(pages), bytes(in_use_), bytes(cap_)};
@@ -48,25 +54,24 @@ void Arena::expect_room(std::size_t pages) const {
   if (in_use_ + pages > cap_) refuse("more pages in use than the cap allows", pages);
 }
 
-Block& Arena::allocate(Bytes size) {
-  const std::size_t pages = pages_for(size);
+Block& Arena::allocate(Bytes size, Bytes alignment) {
+  const std::size_t pages = pages_for(size), aligned = pages_for(alignment);
   const std::lock_guard lock{mutex_};
   expect_room(pages);
-  Block* block = donors_.whole(pages);
-  if (block != nullptr) {
-    make_writable(*block);
-    Donors::remove(*block);
+  Block* found = heap_.full(pages, aligned);
+  if (found != nullptr)
     ++counters_.reuses;
+  else if (aligned == 1)
+    found = gather_stock(pages);
+  if (found != nullptr) {
+    found = &heap_.cut(*found, pages, aligned);
   } else {
-    block = &empty_range(pages);
-    Donors::remove(*block);
-    block->pages = pages;
-    fill_as_resident(*block);
+    found = &empty_range(pages, std::max(aligned, natural_alignment(pages)));
+    fill_as_resident(*found);
   }
-  block->pages = pages;
-  settle(*block, Life::Resident);
+  settle(*found, Life::Resident);
   WEIR_CHECK(committed_ <= cap_ && in_use_ <= committed_, in_use_, committed_, cap_);
-  return *block;
+  return *found;
 }
 
 bool Arena::restore(Block& block) {
@@ -74,7 +79,7 @@ bool Arena::restore(Block& block) {
   WEIR_CHECK(block.range.life == Life::Evicted, block.pages);
   expect_room(block.pages);
   const bool untouched = !block.range.robbed;
-  Donors::remove(block);
+  Heap::take(block);
   fill_as_resident(block);
   settle(block, Life::Resident);
   WEIR_CHECK(committed_ <= cap_ && in_use_ <= committed_, in_use_, committed_, cap_);
@@ -85,14 +90,18 @@ bool Arena::restore(Block& block) {
 void Arena::settle(Block& block, Life life) {
   block.range.life = life;
   block.range.robbed = false;
+  block.range.live_pages.store(life == Life::Free ? 0 : block.pages, std::memory_order_release);
   if (life == Life::Resident) {
     in_use_ += block.pages;
     WEIR_CHECK(block.range.held == block.pages, block.range.held, block.pages);
-  } else {
-    donors_.add(block);
+    starts_.set(block.address, &block);
+    return;
   }
-  if (life == Life::Free) block.owner = nullptr;
-  block.range.live_pages.store(life == Life::Free ? 0 : block.pages, std::memory_order_release);
+  if (life == Life::Free) {
+    block.owner = nullptr;
+    starts_.set(block.address, nullptr);
+  }
+  heap_.put(block);
 }
 
 void Arena::evict(Block& block) {
@@ -112,7 +121,8 @@ void Arena::free(Block& block) {
 void Arena::release(Block& block) {
   WEIR_CHECK(block.range.life != Life::Free, block.pages);
   if (block.range.life == Life::Resident) in_use_ -= block.pages;
-  Donors::remove(block);
+  Heap::take(block);
+  unseal(block);
   settle(block, Life::Free);
 }
 
@@ -122,6 +132,8 @@ void Arena::adopt(Block& target, Block& from) {
   WEIR_CHECK(target.pages == from.pages, target.pages, from.pages);
   move_aside(target);
   hand_over(target, from);
+  target.range.held = std::exchange(from.range.held, 0);
+  target.range.open = from.range.open = false;
   in_use_ -= from.pages;
   settle(from, Life::Free);
   settle(target, Life::Resident);
@@ -129,21 +141,9 @@ void Arena::adopt(Block& target, Block& from) {
 }
 
 Block* Arena::find(const void* address) const {
-  Block* block = chunks_.find(address);
+  const auto [block, pages_before] = starts_.at_or_before(address);
   if (block == nullptr) return nullptr;
-  const std::size_t live = block->range.live_pages.load(std::memory_order_acquire);
-  return static_cast<const std::byte*>(address) < block->address + live * kPage ? block : nullptr;
-}
-
-void Arena::protect(Block& block, bool writable) {
-  const std::lock_guard lock{mutex_};
-  WEIR_CHECK(block.range.life == Life::Resident, block.pages);
-  const Access access = writable ? Access::ReadWrite : Access::Read;
-  if (block.range.access == access) return;
-  must(vm_.protect(block.span(), access), block.pages);
-  mappings_ -= seams(block);
-  block.range.access = access;
-  mappings_ += seams(block);
+  return pages_before < block->range.live_pages.load(std::memory_order_acquire) ? block : nullptr;
 }
 
 void Arena::set_cap(Bytes cap) {
@@ -154,33 +154,35 @@ void Arena::set_cap(Bytes cap) {
 
 void Arena::give_back_free() {
   const std::lock_guard lock{mutex_};
-  for (Run run = donors_.find_free(); run.pages > 0; run = donors_.find_free())
+  for (Run run = heap_.find_free(); run.pages > 0; run = heap_.find_free())
     if (!drop(run)) return;
 }
 
 void Arena::check() const {
   const std::lock_guard lock{mutex_};
   std::size_t held = 0, in_use = 0;
-  std::int64_t mappings = 1;
-  for (const auto& chunk : chunks_.all()) {
-    for (std::size_t i = 0; i < chunk->count; ++i) {
-      const Block& block = chunk->blocks[i];
-      const Range& range = block.range;
-      const bool resident = range.life == Life::Resident, free = range.life == Life::Free;
-      held += range.held;
-      in_use += resident ? block.pages : 0;
-      WEIR_CHECK(range.held <= range.extent && range.extent <= range.capacity, range.held);
-      WEIR_CHECK(!resident || range.held == block.pages, range.held, block.pages);
-      WEIR_CHECK(!resident || range.access != Access::None, block.pages);
-      WEIR_CHECK(!range.robbed || range.access == Access::None, block.pages);
-      WEIR_CHECK((range.shelf != nullptr) == (free || (!resident && range.held > 0)), range.held);
-      WEIR_CHECK(range.live_pages == (free ? 0 : block.pages), block.pages);
-    }
-    mappings += seams(*chunk);
+  const std::byte* end = vm_.all().address;
+  const Block* left = nullptr;
+  for (const Block* block = heap_.first(); block != nullptr; block = block->range.right) {
+    const Range& range = block->range;
+    const bool resident = range.life == Life::Resident, free = range.life == Life::Free;
+    WEIR_CHECK(block->address == end && range.left == left && block->pages > 0, block->pages);
+    end = block->span().end();
+    left = block;
+    held += range.held;
+    in_use += resident ? block->pages : 0;
+    WEIR_CHECK(range.held <= block->pages, range.held, block->pages);
+    WEIR_CHECK(!resident || range.held == block->pages, range.held, block->pages);
+    WEIR_CHECK(!free || range.held == block->pages || range.held == 0, range.held, block->pages);
+    WEIR_CHECK(!range.sealed || range.life == Life::Evicted, block->pages);
+    WEIR_CHECK(!range.robbed || range.held == 0 || range.sealed, block->pages);
+    WEIR_CHECK((range.bin != nullptr) == (free || (!resident && range.held > 0)), range.held);
+    WEIR_CHECK(range.live_pages == (free ? 0 : block->pages), block->pages);
+    WEIR_CHECK((starts_.at_or_before(block->address).block == block) == !free, block->pages);
   }
+  WEIR_CHECK(end == vm_.all().end());
   WEIR_CHECK(held == committed_, held, committed_);
   WEIR_CHECK(in_use == in_use_, in_use, in_use_);
-  WEIR_CHECK(mappings == mappings_, mappings, mappings_);
 }
 
 Bytes Arena::cap() const {
@@ -211,7 +213,7 @@ void Arena::reset_peak() {
 Counters Arena::counters() const {
   const std::lock_guard lock{mutex_};
   Counters counters = counters_;
-  counters.mappings = static_cast<std::uint64_t>(mappings_);
+  counters.mappings = vm_.most_mappings();
   return counters;
 }
 

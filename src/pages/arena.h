@@ -5,8 +5,8 @@
 #include <new>
 #include <string>
 
-#include "pages/chunk.h"
-#include "pages/donors.h"
+#include "pages/heap.h"
+#include "pages/starts.h"
 #include "weir/types.h"
 
 namespace weir::pages {
@@ -37,9 +37,6 @@ struct ArenaOptions {
 #else
   Bytes address_space{std::int64_t{1} << 44};  // 16 TiB, or what the system allows
 #endif
-  // Transparent huge pages for blocks of 2 MiB and more. The system then may give a block of which
-  // pages were taken up to 2 MiB more than committed() says.
-  bool huge_pages = false;
   std::size_t most_mappings = 0;  // 0: the system's limit
   Remap remap = system_remap;
 };
@@ -48,13 +45,14 @@ struct Counters {
   std::uint64_t moves = 0;     // calls that moved pages from one address to another
   std::uint64_t commits = 0;   // pages taken fresh from the system
   std::uint64_t discards = 0;  // pages given back to the system
-  std::uint64_t reuses = 0;    // allocations that found a free block of their size, pages in place
-  std::uint64_t mappings = 0;  // an estimate of the mappings the arena has now
+  std::uint64_t reuses = 0;    // allocations that found free pages in place
+  std::uint64_t mappings = 0;  // that the arena has now; no fewer than there are
 };
 
 // Address ranges whose pages come and go while the address stays. Pages are recycled: a free block
-// keeps them for the next one of its size, and they move between addresses when sizes change or
-// their owner is evicted. At most cap() bytes of pages exist, resident, evicted and free together.
+// keeps them for the next that fits in, the warmest first, and free neighbours are one. Pages move
+// between addresses when no free block is large enough or when their owner is evicted. At most
+// cap() bytes of pages exist, resident, evicted and free together.
 //
 // The caller sees to it that the pages in use and those it asks for stay within the cap; then
 // allocate() and restore() find them whatever the mix of sizes was, because pages can be moved.
@@ -64,9 +62,9 @@ class Arena {
  public:
   explicit Arena(Bytes cap, const ArenaOptions& options = {});
 
-  // A new address with pages that can be read and written; the contents are undefined. Blocks
-  // whose length is a multiple of 64 KiB are aligned to 64 KiB, from 2 MiB on to 2 MiB.
-  Block& allocate(Bytes size);
+  // A new address with pages that can be read and written; the contents are undefined. The
+  // alignment is a power of two.
+  Block& allocate(Bytes size, Bytes alignment = {kPage});
 
   // Gives the pages up. The address stays taken. The pages stay where they are, and can be read,
   // until somebody needs them; from then on every access to the block faults.
@@ -90,9 +88,6 @@ class Arena {
 
   // All addresses that blocks can have.
   [[nodiscard]] Span addresses() const { return vm_.all(); }
-
-  // Makes a resident block read-only, or writable again.
-  void protect(Block& block, bool writable);
 
   // May be lower than committed(): pages of free blocks, then of evicted ones, go back to the
   // system. If even what is in use is more, nothing can be allocated or restored, and what is
@@ -120,42 +115,39 @@ class Arena {
   void expect_room(std::size_t pages) const;
   void must(bool done, std::size_t pages) const;
   [[noreturn]] void refuse(const char* why, std::size_t pages) const;
-  Block& empty_range(std::size_t pages);
-  void add_chunk(std::size_t stride);
   void settle(Block& block, Life life);
   void release(Block& block);
 
+  Block& empty_range(std::size_t pages, std::size_t alignment);
+  Block* gather_stock(std::size_t pages);
+  Block& bring_together(const Run& run);
   void fill(Block& block);
   void fill_as_resident(Block& block);
-  void make_writable(Block& block);
-  void stock_up(Block& first);
   void commit(Block& block);
-  [[nodiscard]] bool may_move() const;
-  [[nodiscard]] bool crowded() const;  // worth a call to have fewer mappings
-  [[nodiscard]] bool worth_moving(const Run& run, std::size_t missing) const;
-  void take(const Run& run, std::byte* to);
-  void grow(Block& block, std::size_t pages, std::uint32_t pieces);
+  [[nodiscard]] bool crowded();
+  void melt();
+  [[nodiscard]] bool worth_moving(const Run& run, std::size_t missing);
+  void take(const Run& run, Block& to);
   [[nodiscard]] bool seal(const Run& run);
-  void rob(const Run& run, bool closed);
+  void unseal(Block& block);
   [[nodiscard]] bool drop(const Run& run);
   void shrink();
   void move_aside(Block& evicted);
-  void hand_over(Block& target, Block& from);
-  void move_contents(const Block& target, const Block& from);
-  void copy_contents(const Block& target, const Block& from);
+  void hand_over(Block& target, const Block& from);
+  static void copy_contents(const Block& target, const Block& from);
 
   mutable std::mutex mutex_;
   Vm vm_;
-  Chunks chunks_;
-  Donors donors_;
+  Heap heap_;
+  Starts starts_;
 
   std::size_t cap_;            // pages, as the next three
   std::size_t committed_ = 0;  // the sum of what all blocks hold
   std::size_t in_use_ = 0;
   std::size_t peak_committed_ = 0;
-  std::size_t many_mappings_;    // from here on pages are not moved
-  std::int64_t mappings_ = 1;    // an estimate: one for all that is closed, and the seams
-  std::uint32_t last_move_ = 0;  // gives every move its number
+  std::size_t many_mappings_;  // from here on pages are not moved
+  std::size_t recount_at_;     // mappings
+  bool crowded_ = false;       // there were many when they were last counted
   Counters counters_;
 };
 

@@ -13,213 +13,174 @@ constexpr std::size_t kBatch = 64;       // pages: one move serves small blocks 
 constexpr std::size_t kWorthMoving = 8;  // pages: below, a first touch is as cheap as a move
 constexpr std::size_t kCopyAtOnce = 16;  // pages
 
-bool is_empty(const Block* block) {
-  return block != nullptr && block->range.life == Life::Free && block->range.held == 0;
+template <typename Visit>
+void for_each(const Run& run, Visit&& visit) {
+  for (Block* block = run.first;; block = block->range.right) {
+    visit(*block);
+    if (block == run.last) return;
+  }
+}
+
+bool has_evicted(const Run& run) {
+  bool evicted = false;
+  for_each(run, [&](const Block& b) { evicted = evicted || b.range.life == Life::Evicted; });
+  return evicted;
 }
 }  // namespace
 
-// A range without pages for a block of this length; it stays among the empty ones. Of small empty
-// neighbours it is the first, so that stock_up() finds the others behind it.
-Block& Arena::empty_range(std::size_t pages) {
-  const std::size_t capacity = range_pages(pages);
-  if (donors_.empty(capacity) == nullptr) add_chunk(capacity);
-  Block* block = donors_.empty(capacity);
-  for (std::size_t passed = 2 * pages; passed <= kBatch; passed += pages) {
-    Block* before = block->range.chunk->before(*block);
-    if (!is_empty(before)) break;
-    block = before;
+// A range without pages, for a block of this length; nobody takes it for free. Small ones are
+// opened together, so that they are one mapping and cost no call later.
+Block& Arena::empty_range(std::size_t pages, std::size_t alignment) {
+  Block* space = heap_.empty(pages, alignment);
+  if (space == nullptr) refuse("the address space of the arena is used up", pages);
+  if (pages < kGranule && !space->range.open && space->pages >= 2 * kGranule) {
+    Block& granule = heap_.cut(*space, kGranule, kGranule);
+    granule.range.open = vm_.open(granule.span());
+    space = &heap_.put(granule);
   }
-  return *block;
-}
-
-// Small ranges are opened together, so that they are one mapping and cost no call later.
-void Arena::add_chunk(std::size_t stride) {
-  const Span span = vm_.carve(Chunks::granules(stride));
-  if (span.pages == 0) refuse("the address space of the arena is used up", stride);
-  Chunk& chunk = chunks_.add(span, stride);
-  const bool opened = stride < kGranule && vm_.open(span);
-  for (std::size_t i = chunk.count; i-- > 0;) {  // the first range is to be used first
-    Block& block = chunk.blocks[i];
-    if (opened) block.range.extent = stride;
-    if (opened) block.range.access = Access::ReadWrite;
-    donors_.add(block);
-  }
-  if (opened) mappings_ += 2;
+  Block& range = heap_.cut(*space, pages, alignment);
+  range.range.life = Life::Resident;
+  return range;
 }
 
 // A block that is being filled must not be taken for a donor.
 void Arena::fill_as_resident(Block& block) {
-  const Life life = block.range.life;
-  block.range.life = Life::Resident;
+  const Life life = block.range.live_pages == 0 ? Life::Free : Life::Evicted;
   try {
+    unseal(block);
+    block.range.life = Life::Resident;
     fill(block);
   } catch (const NoPages&) {
     block.range.life = life;
-    donors_.add(block);
+    heap_.put(block);
     throw;
   }
 }
 
 void Arena::fill(Block& block) {
-  make_writable(block);
-  stock_up(block);
   while (block.range.held < block.pages) {
     const std::size_t missing = block.pages - block.range.held;
     if (committed_ + missing <= cap_) return commit(block);
-    const Run run = donors_.find(missing, missing);
+    const Run run = heap_.find(missing, missing);
     WEIR_CHECK(run.pages > 0, missing, committed_, in_use_, cap_);
     if (worth_moving(run, missing)) {
-      const std::uint32_t pieces = run.mappings();
-      take(run, block.address + block.range.held * kPage);
-      grow(block, run.pages, pieces);
+      take(run, block);
     } else {
       const std::size_t short_by = committed_ + missing - cap_;
-      must(drop(run.ending(std::min(run.pages, short_by))), missing);
+      must(drop({run.first, run.last, std::min(run.pages, short_by)}), missing);
     }
   }
 }
 
-// What the block holds can be written to from here on; without pages there is nothing to do yet.
-void Arena::make_writable(Block& block) {
-  Range& range = block.range;
-  if (range.access == Access::ReadWrite) return;
-  if (range.held > 0) must(vm_.protect(block.span().part(0, range.held), Access::ReadWrite), 0);
-  mappings_ -= seams(block);
-  range.access = Access::ReadWrite;
-  range.extent = range.held;
-  mappings_ += seams(block);
+// For a small block more pages than it needs are brought to one place: a move costs the same for
+// one page as for many. Returns the free block they are; null: there is no need, or no such run.
+Block* Arena::gather_stock(std::size_t pages) {
+  if (2 * pages > kBatch || committed_ + pages <= cap_ || !vm_.moves() || crowded()) return nullptr;
+  const Run run = heap_.find(pages, kBatch);
+  if (run.pages < 2 * pages) return nullptr;
+  return &bring_together(run);
 }
 
-// The small ranges behind an empty one get pages by the same move: a move costs the same for one
-// block as for eight.
-void Arena::stock_up(Block& first) {
-  const std::size_t pages = first.pages;
-  if (first.range.held > 0 || 2 * pages > kBatch || committed_ + pages <= cap_ || !may_move())
-    return;
-  const Chunk& chunk = *first.range.chunk;
-  std::size_t ranges = 1;
-  for (Block* b = chunk.after(first); is_empty(b) && (ranges + 1) * pages <= kBatch;
-       b = chunk.after(*b))
-    ++ranges;
-  const Run run = donors_.find(pages, ranges * pages);
-  ranges = run.pages / pages;
-  if (ranges < 2) return;
-  const bool is_one = run.mappings() == 1;
-  take(run.ending(ranges * pages), first.address);
-  Block* block = &first;
-  for (std::size_t i = 0; i < ranges; ++i, block = chunk.after(*block)) {
-    if (i > 0) Donors::remove(*block);
-    make_writable(*block);
-    if (!is_one) ++last_move_;
-    grow(*block, pages, 1);
-    if (i > 0) donors_.add(*block);
+// A free block that holds the pages of the run.
+Block& Arena::bring_together(const Run& run) {
+  Block& block = empty_range(run.pages, 1);
+  const auto put = [&]() -> Block& {
+    block.range.life = Life::Free;
+    return heap_.put(block);
+  };
+  try {
+    take(run, block);
+  } catch (const NoPages&) {
+    put();
+    throw;
   }
+  return put();
 }
 
 // The rest of the block's pages, fresh from the system.
 void Arena::commit(Block& block) {
-  Range& range = block.range;
-  const std::size_t missing = block.pages - range.held;
-  const bool foreign = range.held == 0 && range.origin != 0;  // left over from a move
-  const std::size_t open_from = foreign ? 0 : range.extent;
-  if (open_from < block.pages) must(vm_.open(block.span().part(open_from, block.pages)), missing);
-  mappings_ -= seams(block);
-  if (range.held == 0) range.origin = range.pieces = 0;
-  range.extent = std::max(foreign ? 0 : range.extent, block.pages);
-  range.held = block.pages;
-  mappings_ += seams(block);
+  const std::size_t missing = block.pages - block.range.held;
+  if (!block.range.open) must(vm_.open(block.span().part(block.range.held, block.pages)), missing);
+  block.range.held = block.pages;
   committed_ += missing;
   peak_committed_ = std::max(peak_committed_, committed_);
   counters_.commits += missing;
 }
 
-bool Arena::may_move() const {
-  return vm_.moves() && mappings_ < static_cast<std::int64_t>(many_mappings_);
+// Are there so many mappings that pages had better stay where they are?
+bool Arena::crowded() {
+  if (vm_.most_mappings() < recount_at_) return crowded_;
+  std::size_t count = vm_.count_mappings();
+  if (2 * count > many_mappings_) {
+    melt();
+    count = vm_.count_mappings();
+  }
+  crowded_ = 4 * count > 3 * many_mappings_;
+  recount_at_ = count + std::max<std::size_t>(1, many_mappings_ / 4);
+  return crowded_;
 }
 
-bool Arena::crowded() const { return 2 * mappings_ > static_cast<std::int64_t>(many_mappings_); }
-
-bool Arena::worth_moving(const Run& run, std::size_t missing) const {
-  return may_move() && run.pages >= std::min(missing, kWorthMoving);
+// Where pages were moved away, odd mappings stay behind; closing melts them down.
+void Arena::melt() {
+  for (Block* block = heap_.first(); block != nullptr; block = block->range.right) {
+    Range& range = block->range;
+    if (range.life == Life::Resident || range.held > 0 || range.open) continue;
+    if (!vm_.close(block->span())) return;
+  }
 }
 
-// Moves all pages of the run to an address where they can be written to. Whoever reads an evicted
-// block must fault rather than read zeros, so its access goes first and its pages after.
-void Arena::take(const Run& run, std::byte* to) {
+bool Arena::worth_moving(const Run& run, std::size_t missing) {
+  return run.pages >= std::min(missing, kWorthMoving) && vm_.moves() && !crowded();
+}
+
+// Moves all pages of the run behind those that the block holds. Whoever reads an evicted block
+// must fault rather than read zeros, so its access goes first and its pages after.
+void Arena::take(const Run& run, Block& to) {
   must(seal(run), run.pages);
-  bool writable = true;
-  for (const Block* b = run.first;; b = b->range.chunk->after(*b)) {
-    writable = writable && b->range.access == Access::ReadWrite;
-    if (b == run.last) break;
-  }
-  const Span from = run.span(), target{to, run.pages};
+  const bool sealed = has_evicted(run);
+  const Span from = run.span(), target{to.address + to.range.held * kPage, run.pages};
   const std::size_t calls = vm_.move(from, target);
-  // Where pages were moved to once, an odd mapping stays behind; closing melts it down.
-  const bool closed = (calls == 0 || crowded()) && vm_.close(from);
-  must(closed || calls > 0, run.pages);
-  rob(run, closed);
+  must(calls > 0 || vm_.close(from), run.pages);
+  heap_.rob(run);
+  committed_ -= run.pages;
   counters_.moves += calls;
-  if (calls == 0) {
-    must(vm_.open(target), run.pages);
-  } else if (!writable) {
-    must(vm_.protect(target, Access::ReadWrite), run.pages);
-  }
-  ++last_move_;
+  to.range.open = false;
+  const bool ready =
+      calls == 0 ? vm_.open(target) : !sealed || vm_.protect(target, Access::ReadWrite);
+  if (!ready) WEIR_CHECK(vm_.close(target), run.pages);
+  must(ready, run.pages);
+  to.range.held += run.pages;
+  committed_ += run.pages;
 }
 
-// The last move brought the block pages behind those it held.
-void Arena::grow(Block& block, std::size_t pages, std::uint32_t pieces) {
-  Range& range = block.range;
-  mappings_ -= seams(block);
-  range.pieces = pieces + (range.held == 0 ? 0 : range.pieces);
-  range.origin = last_move_;
-  range.held += pages;
-  range.extent = std::max(range.extent, range.held);
-  mappings_ += seams(block);
-  committed_ += pages;
-}
-
-// No access to a run that has an evicted block.
+// No access to the evicted blocks of the run. A part of the first may stay behind: nobody may read
+// that part any more either.
 bool Arena::seal(const Run& run) {
   bool needed = false;
-  for (Block* b = run.first;; b = b->range.chunk->after(*b)) {
-    needed = needed || (b->range.life == Life::Evicted && b->range.access != Access::None);
-    if (b == run.last) break;
-  }
+  for_each(run, [&](const Block& block) {
+    needed = needed || (block.range.life == Life::Evicted && !block.range.sealed);
+  });
   if (!needed) return true;
-  const std::byte* end = run.last->address + run.last->range.extent * kPage;
-  const Span all{run.first->address, static_cast<std::size_t>(end - run.first->address) / kPage};
-  if (!vm_.protect(all, Access::None)) return false;
-  for (Block* b = run.first;; b = b->range.chunk->after(*b)) {
-    mappings_ -= seams(*b);
-    b->range.access = Access::None;
-    mappings_ += seams(*b);
-    if (b == run.last) return true;
-  }
+  const bool part_of_free = run.first->range.life == Life::Free;
+  std::byte* begin = part_of_free ? run.span().address : run.first->address;
+  const auto bytes = static_cast<std::size_t>(run.span().end() - begin);
+  if (!vm_.protect({begin, bytes / kPage}, Access::None)) return false;
+  for_each(run, [](Block& block) { block.range.sealed = block.range.life == Life::Evicted; });
+  return true;
 }
 
-// The blocks of the run no longer hold its pages; `closed`: nor can anybody touch where they were.
-void Arena::rob(const Run& run, bool closed) {
-  std::size_t left = run.pages;
-  for (Block* b = run.last; left > 0; b = b->range.chunk->before(*b)) {
-    Range& range = b->range;
-    const std::size_t taken = std::min(left, range.held);
-    Donors::remove(*b);
-    mappings_ -= seams(*b);
-    range.held -= taken;
-    if (closed) range.extent = range.held;
-    if (closed && range.held == 0) range.origin = range.pieces = 0;
-    mappings_ += seams(*b);
-    range.robbed = range.life == Life::Evicted;
-    donors_.add(*b);
-    left -= taken;
-  }
-  committed_ -= run.pages;
+// What the block holds can be written to from here on.
+void Arena::unseal(Block& block) {
+  if (!block.range.sealed) return;
+  if (!vm_.protect(block.held(), Access::ReadWrite))
+    must(drop({&block, &block, block.range.held}), block.pages);
+  block.range.sealed = false;
 }
 
 bool Arena::drop(const Run& run) {
   if (!seal(run) || !vm_.close(run.span())) return false;
-  rob(run, true);
+  heap_.rob(run);
+  committed_ -= run.pages;
   counters_.discards += run.pages;
   return true;
 }
@@ -228,7 +189,7 @@ bool Arena::drop(const Run& run) {
 void Arena::shrink() {
   while (committed_ > cap_) {
     const std::size_t over = committed_ - cap_;
-    const Run run = donors_.find(over, over);
+    const Run run = heap_.find(over, over);
     if (run.pages == 0 || !drop(run)) return;
   }
 }
@@ -237,41 +198,20 @@ void Arena::shrink() {
 void Arena::move_aside(Block& evicted) {
   if (evicted.range.held == 0) return;
   const Run run{&evicted, &evicted, evicted.range.held};
-  if (!may_move()) return must(drop(run), evicted.pages);
-  Block& aside = empty_range(evicted.pages);
-  const std::uint32_t pieces = run.mappings();
-  take(run, aside.address);
-  Donors::remove(aside);
-  make_writable(aside);
-  grow(aside, run.pages, pieces);
-  donors_.add(aside);
+  if (!vm_.moves() || crowded()) return must(drop(run), evicted.pages);
+  bring_together(run);
 }
 
 // The pages of `from` with their contents, at the address of `target`, which has none.
-void Arena::hand_over(Block& target, Block& from) {
-  const bool moves = may_move();
-  if (moves) {
-    move_contents(target, from);
+void Arena::hand_over(Block& target, const Block& from) {
+  if (vm_.moves() && !crowded()) {
+    const std::size_t calls = vm_.move(from.span(), target.span());
+    WEIR_CHECK(calls > 0, from.pages);  // some of the contents may be lost
+    counters_.moves += calls;
   } else {
     must(vm_.open(target.span()), target.pages);
     copy_contents(target, from);
   }
-  Range &to = target.range, &source = from.range;
-  mappings_ -= seams(target);
-  to.access = Access::ReadWrite;
-  to.held = to.extent = target.pages;
-  to.origin = moves ? ++last_move_ : 0;
-  to.pieces = moves ? std::max(1u, source.pieces) : 0;
-  mappings_ += seams(target);
-  source.held = 0;
-}
-
-void Arena::move_contents(const Block& target, const Block& from) {
-  const std::size_t calls = vm_.move(from.span(), target.span());
-  WEIR_CHECK(calls > 0, from.pages);  // some of the contents may be lost
-  counters_.moves += calls;
-  if (from.range.access != Access::ReadWrite)
-    WEIR_CHECK(vm_.protect(target.span(), Access::ReadWrite), from.pages);
 }
 
 // Through a buffer, a part at a time, so that no page is there twice.
@@ -280,7 +220,7 @@ void Arena::copy_contents(const Block& target, const Block& from) {
   for (std::size_t at = 0; at < from.pages; at += kCopyAtOnce) {
     const Span piece = from.span().part(at, std::min(at + kCopyAtOnce, from.pages));
     std::memcpy(part.data(), piece.address, piece.bytes());
-    WEIR_CHECK(vm_.discard(piece), piece.pages);
+    WEIR_CHECK(Vm::discard(piece), piece.pages);
     std::memcpy(target.address + at * kPage, part.data(), piece.bytes());
   }
 }

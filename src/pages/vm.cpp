@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
+#include <string>
 
 #include "base/check.h"
 
@@ -22,15 +24,7 @@ void* map(void* at, std::size_t bytes, int protection, int flags) {
 }
 
 int protection(Access access) {
-  switch (access) {
-    case Access::None:
-      return PROT_NONE;
-    case Access::Read:
-      return PROT_READ;
-    case Access::ReadWrite:
-      break;
-  }
-  return PROT_READ | PROT_WRITE;
+  return access == Access::None ? PROT_NONE : PROT_READ | PROT_WRITE;
 }
 
 // Under a limit of address space the rest of the program needs most of it.
@@ -47,13 +41,13 @@ int system_remap(std::byte* from, std::byte* to, std::size_t bytes) {
   return mremap(from, bytes, bytes, flags, to) == MAP_FAILED ? errno : 0;
 }
 
-std::size_t most_mappings() {
+std::size_t mappings_allowed() {
   std::ifstream file{"/proc/sys/vm/max_map_count"};
   std::size_t count = 0;
   return file >> count ? count : kUsualMostMappings;
 }
 
-Vm::Vm(Bytes size, Remap remap, bool huge_pages) : remap_{remap}, huge_pages_{huge_pages} {
+Vm::Vm(Bytes size, Remap remap) : remap_{remap} {
   WEIR_CHECK(sysconf(_SC_PAGESIZE) == static_cast<long>(kPage), sysconf(_SC_PAGESIZE));
   constexpr std::size_t kAlignment = kGranule * kPage;
   std::size_t bytes = fair_share(static_cast<std::size_t>(size.n));
@@ -73,44 +67,36 @@ Vm::Vm(Bytes size, Remap remap, bool huge_pages) : remap_{remap}, huge_pages_{hu
 
 Vm::~Vm() { munmap(reserved_, reserved_bytes_); }
 
-// Kernels before 5.7 and some sandboxes lack MREMAP_DONTUNMAP. The tried granule stays unused.
+// Kernels before 5.7 and some sandboxes lack MREMAP_DONTUNMAP.
 bool Vm::moves_work() {
-  const Span tried = carve(1);
-  const Span from = tried.part(0, 1), to = tried.part(1, 2);
+  const Span from = all_.part(0, 1), to = all_.part(1, 2);
   if (!open(from)) return false;
   *from.address = std::byte{1};
   const bool moved = remap_(from.address, to.address, kPage) == 0 && *to.address == std::byte{1} &&
                      *from.address == std::byte{0};
-  return close(tried.part(0, 2)) && moved;
-}
-
-Span Vm::carve(std::size_t granules) {
-  const std::size_t pages = granules * kGranule;
-  if (all_.pages - carved_ < pages) return {};
-  carved_ += pages;
-  return all_.part(carved_ - pages, carved_);
+  return close(all_.part(0, 2)) && moved;
 }
 
 bool Vm::open(Span span) {
-  if (map(span.address, span.bytes(), PROT_READ | PROT_WRITE, MAP_FIXED) == MAP_FAILED)
-    return false;
-  // Only advice: where it is refused, small pages do.
-  if (huge_pages_ && span.pages >= kGranule) madvise(span.address, span.bytes(), MADV_HUGEPAGE);
-  return true;
+  most_mappings_ += 2;
+  return map(span.address, span.bytes(), PROT_READ | PROT_WRITE, MAP_FIXED) != MAP_FAILED;
 }
 
 bool Vm::close(Span span) {
+  most_mappings_ += 2;
   return map(span.address, span.bytes(), PROT_NONE, MAP_FIXED) != MAP_FAILED;
 }
 
 bool Vm::discard(Span span) { return madvise(span.address, span.bytes(), MADV_DONTNEED) == 0; }
 
 bool Vm::protect(Span span, Access access) {
+  most_mappings_ += 2;
   return mprotect(span.address, span.bytes(), protection(access)) == 0;
 }
 
 // Halving finds the seams between mappings without knowing them: a single page has none.
 std::size_t Vm::move(Span from, Span to) {
+  most_mappings_ += 3;  // both ends of the target, and the source is cut
   const int error = remap_(from.address, to.address, from.bytes());
   if (error == 0) return 1;
   if (error != EFAULT || from.pages == 1) return 0;
@@ -119,6 +105,20 @@ std::size_t Vm::move(Span from, Span to) {
   if (first == 0) return 0;
   const std::size_t second = move(from.part(half, from.pages), to.part(half, from.pages));
   return second == 0 ? 0 : first + second;
+}
+
+std::size_t Vm::count_mappings() {
+  std::ifstream file{"/proc/self/maps"};
+  std::size_t count = 0;
+  const auto begin = reinterpret_cast<std::uintptr_t>(all_.address);
+  for (std::string line; std::getline(file, line);) {
+    std::uintptr_t start = 0, end = 0;
+    const char* dash = std::from_chars(line.data(), line.data() + line.size(), start, 16).ptr;
+    std::from_chars(dash + 1, line.data() + line.size(), end, 16);
+    if (end > begin && start < begin + all_.bytes()) ++count;
+  }
+  if (count > 0) most_mappings_ = count;  // none: the file cannot be read
+  return most_mappings_;
 }
 
 }  // namespace weir::pages

@@ -23,7 +23,7 @@ struct Span {
   }
 };
 
-enum class Access : std::uint8_t { None, Read, ReadWrite };
+enum class Access : std::uint8_t { None, ReadWrite };
 
 // Moves the pages of `bytes` bytes with their contents and leaves `from` mapped as it was, without
 // pages. Returns 0 or an errno: EFAULT if the range is several mappings (before Linux 6.17).
@@ -35,7 +35,7 @@ int system_remap(std::byte* from, std::byte* to, std::size_t bytes);
 class Vm {
  public:
   // Takes `size` of address space, or the largest half, quarter, ... that the system allows.
-  Vm(Bytes size, Remap remap, bool huge_pages);
+  Vm(Bytes size, Remap remap);
   Vm(const Vm&) = delete;
   Vm& operator=(const Vm&) = delete;
   ~Vm();
@@ -43,32 +43,33 @@ class Vm {
   [[nodiscard]] Span all() const { return all_; }
   [[nodiscard]] bool moves() const { return moves_; }  // does mremap do what we need?
 
-  // The next `granules` * 2 MiB of addresses, aligned to 2 MiB; an empty span: there are no more.
-  Span carve(std::size_t granules);
-
   // Both drop the pages of the span. Neighbours that were opened (closed) melt into one mapping.
   [[nodiscard]] bool open(Span span);   // read-write; a page appears when it is touched
   [[nodiscard]] bool close(Span span);  // any access faults
 
-  [[nodiscard]] bool discard(Span span);  // drops the pages; access stays as it is
+  [[nodiscard]] static bool discard(Span span);  // drops the pages; access stays as it is
   [[nodiscard]] bool protect(Span span, Access access);
   // In one call if the system can, else piece by piece. Returns the number of calls, 0 if the
   // system refused; then some of the pages may have moved.
   [[nodiscard]] std::size_t move(Span from, Span to);
 
+  // The mappings that the range consists of: no fewer than there are, since every call may make
+  // some; counting them takes time with their number.
+  [[nodiscard]] std::size_t most_mappings() const { return most_mappings_; }
+  std::size_t count_mappings();
+
  private:
   [[nodiscard]] bool moves_work();
 
   Remap remap_;
-  bool huge_pages_;
   std::byte* reserved_ = nullptr;  // as the system gave it; all_ is what is aligned of it
   std::size_t reserved_bytes_ = 0;
   Span all_;
-  std::size_t carved_ = 0;  // pages
+  std::size_t most_mappings_ = 1;
   bool moves_ = false;
 };
 
 // The number of mappings the system allows a process.
-std::size_t most_mappings();
+std::size_t mappings_allowed();
 
 }  // namespace weir::pages

@@ -10,11 +10,12 @@ class RawAccess : public testing::Test {
  protected:
   static constexpr std::int64_t kCount = 1 << 18;
 
-  // The pages of what was reclaimed are still there until somebody needs them. `stuck`: MiB that
-  // cannot go.
-  static void evict_all(int stuck = 0) {
-    reclaim();
-    const torch::Tensor other = torch::full({(15 - stuck) << 18}, 7.0);
+  // The pages of what was reclaimed are still there until somebody needs them.
+  static void evict_all() {
+    const Bytes freed = reclaim();
+    const Bytes stay = stats().logical + stats().foreign - freed;
+    const Bytes room = 16_MiB - stay - 128_KiB;
+    const torch::Tensor other = torch::full({room.n / 4}, 7.0);
     ASSERT_EQ(other[-1].item<float>(), 7.0F);
   }
 
@@ -45,10 +46,10 @@ TEST_F(RawAccess, BringsThemBackForWorkersOfOpenMp) {
 
 TEST_F(RawAccess, WhoMayWriteUnseenMakesWhatWasMadeSafe) {
   auto* x = x_.data_ptr<float>();
-  evict_all(3);
+  evict_all();
   x[5] = 1000;
   EXPECT_EQ(y_[5].item<float>(), 10);
-  evict_all(3);
+  evict_all();
   EXPECT_EQ(y_[5].item<float>(), 10);
   EXPECT_EQ(x_[5].item<float>(), 1000);
   EXPECT_EQ(x_.mul(2)[5].item<float>(), 2000);
@@ -58,7 +59,7 @@ TEST_F(RawAccess, WhoMayWriteUnseenMakesWhatWasMadeSafe) {
 TEST_F(RawAccess, AWriteBeforeAnythingIsAwayCounts) {
   x_.data_ptr<float>()[7] = 50;
   const torch::Tensor z = x_.add(1);
-  evict_all(3);
+  evict_all();
   x_.data_ptr<float>()[7] = 60;
   EXPECT_EQ(z[7].item<float>(), 51);
   EXPECT_EQ(y_[7].item<float>(), 14);
@@ -69,7 +70,7 @@ TEST_F(RawAccess, MemoryOfOthersIsNotTouched) {
   const torch::Tensor theirs = torch::from_blob(own.data(), {kCount});
   const torch::Tensor z = theirs.mul(2);
   own[9] = 100;
-  evict_all(3);
+  evict_all();
   EXPECT_EQ(z[9].item<float>(), 6);
   EXPECT_EQ(stats().foreign, Bytes{kCount * 4});
 }

@@ -40,14 +40,38 @@ TEST(Arena, GivesWholePages) {
   EXPECT_EQ(arena.committed(), 20_KiB);
 }
 
-TEST(Arena, AlignsLargeBlocks) {
+TEST(Arena, AlignsWhereItIsAsked) {
   Arena arena{64_MiB};
   for (int i = 0; i < 3; ++i) {
-    EXPECT_EQ(number(arena.allocate(64_KiB)) % (64 << 10), 0u);
-    EXPECT_EQ(number(arena.allocate(192_KiB)) % (64 << 10), 0u);
-    EXPECT_EQ(number(arena.allocate(1_MiB)) % (64 << 10), 0u);
-    EXPECT_EQ(number(arena.allocate(3_MiB)) % (2 << 20), 0u);
+    arena.allocate(12_KiB);
+    EXPECT_EQ(number(arena.allocate(64_KiB, 64_KiB)) % (64 << 10), 0u);
+    arena.free(arena.allocate(300_KiB));
+    EXPECT_EQ(number(arena.allocate(192_KiB, 64_KiB)) % (64 << 10), 0u);
+    arena.check();
   }
+}
+
+TEST(Arena, CutsWhatItNeedsFromAFreeBlock) {
+  Arena arena{1_MiB};
+  Block& large = arena.allocate(1_MiB);
+  std::byte* address = large.address;
+  fill(large, 1);
+  arena.free(large);
+  EXPECT_EQ(arena.allocate(100_KiB).address, address);
+  EXPECT_EQ(arena.allocate(300_KiB).address, address + (100 << 10));
+  EXPECT_EQ(arena.counters().commits, 256u);
+  EXPECT_EQ(arena.counters().moves, 0u);
+}
+
+TEST(Arena, FreeNeighboursAreOneBlock) {
+  Arena arena{1_MiB};
+  const std::vector<Block*> blocks = allocate(arena, 16, 64_KiB);
+  std::byte* address = blocks[0]->address;
+  for (const std::size_t i : {3u, 1u, 2u, 0u, 15u, 5u, 7u, 6u, 4u, 9u, 8u, 10u, 14u, 12u, 11u, 13u})
+    arena.free(*blocks[i]);
+  arena.check();
+  EXPECT_EQ(arena.allocate(1_MiB).address, address);
+  EXPECT_EQ(arena.counters().moves, 0u);
 }
 
 TEST(Arena, UsesAFreeBlockOfTheSameSizeAgainWithoutASystemCall) {
@@ -65,7 +89,9 @@ TEST(Arena, UsesAFreeBlockOfTheSameSizeAgainWithoutASystemCall) {
 TEST(Arena, UsesTheWarmestFreeBlockFirst) {
   Arena arena{1_MiB};
   Block& a = arena.allocate(8_KiB);
+  arena.allocate(4_KiB);
   Block& b = arena.allocate(8_KiB);
+  arena.allocate(4_KiB);
   std::byte* warm = a.address;
   arena.free(b);
   arena.free(a);
@@ -157,41 +183,6 @@ TEST(Arena, AdoptsPagesWithTheirContents) {
   fill(arena.allocate(32_KiB), 4);
   EXPECT_TRUE(has(target, 3));
   EXPECT_EQ(arena.counters().commits, 16u);
-}
-
-TEST(Arena, MakesWhatItAdoptsWritable) {
-  Arena arena{64_KiB};
-  Block& target = arena.allocate(32_KiB);
-  Block& from = arena.allocate(32_KiB);
-  fill(from, 2);
-  arena.protect(from, false);
-  arena.evict(target);
-  arena.adopt(target, from);
-  EXPECT_TRUE(has(target, 2));
-  EXPECT_FALSE(faults_on_write(target.address));
-}
-
-TEST(Arena, ProtectsABlockFromWriting) {
-  Arena arena{64_KiB};
-  Block& block = arena.allocate(32_KiB);
-  fill(block, 5);
-  arena.protect(block, false);
-  EXPECT_TRUE(faults_on_write(block.address));
-  EXPECT_TRUE(has(block, 5));
-  arena.protect(block, true);
-  EXPECT_FALSE(faults_on_write(block.address));
-}
-
-TEST(Arena, ForgetsTheProtectionOfABlockThatIsFreedOrEvicted) {
-  Arena arena{32_KiB};
-  Block& block = arena.allocate(32_KiB);
-  arena.protect(block, false);
-  arena.evict(block);
-  EXPECT_TRUE(arena.restore(block));
-  fill(block, 1);
-  arena.protect(block, false);
-  arena.free(block);
-  fill(arena.allocate(32_KiB), 2);
 }
 
 TEST(Arena, FindsLiveBlocksByAnyAddressInThem) {

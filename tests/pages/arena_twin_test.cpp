@@ -56,10 +56,8 @@ class Program {
       case 6:
       case 7:
         return restore();
-      case 8:
-        return may_adopt ? adopt() : restore();
       default:
-        return protect();
+        return may_adopt ? adopt() : restore();
     }
   }
 
@@ -171,18 +169,10 @@ class Program {
     if (!room(block->pages)) return evicted_.emplace_back(block, written), void();
     Block& from = arena_.allocate({static_cast<std::int64_t>(block->pages * kPage)});
     keep(from);
-    if (rng_.chance(1, 4)) arena_.protect(from, false);
     resident_.back().first = block;
     arena_.adopt(*block, from);
     expect(*block, resident_.back().second);
     write(*block, resident_.back().second);
-  }
-
-  // What is read-only when it is evicted or freed must be none the worse for it.
-  void protect() {
-    if (resident_.empty()) return;
-    Block& block = *resident_[rng_.below(resident_.size())].first;
-    arena_.protect(block, rng_.chance(1, 2));
   }
 
   Arena& arena_;
@@ -256,15 +246,6 @@ TEST(ArenaTwin, KeepsWhatIsWrittenWhereTheSystemRefusesSomeMoves) {
 
 TEST(ArenaTwin, KeepsWhatIsWrittenWhenMappingsAreFew) {
   run_seeds(seeds(200), {.address_space = 256_MiB, .most_mappings = 40});
-}
-
-TEST(ArenaTwin, KeepsWhatIsWrittenInHugePages) {
-  for (std::uint64_t seed = 0; seed < 50; ++seed) {
-    Arena arena{16_MiB, {.address_space = 1_GiB, .huge_pages = true}};
-    Program program{arena, 4096, seed};
-    for (int i = 0; i < 80; ++i) program.do_something(true);
-    program.expect_contents();
-  }
 }
 
 TEST(ArenaTwin, TwoProgramsShareAnArena) {

@@ -21,7 +21,7 @@ using namespace literals;
 struct World {
   Arena arena{64_MiB};
   Slabs slabs{[this](std::size_t bytes) {
-                return arena.allocate({static_cast<std::int64_t>(bytes)}).address;
+                return arena.allocate({static_cast<std::int64_t>(bytes)}, {kSlabUnit}).address;
               },
               [this](std::byte* memory, std::size_t) { arena.free(*arena.find(memory)); }};
 };
@@ -122,7 +122,7 @@ TEST(Slabs, MayBeUsedByTheCallbacks) {
   std::vector<void*> objects;
   Slabs slabs{[&](std::size_t bytes) {
                 if (!objects.empty()) own->free(objects.back()), objects.pop_back();
-                return arena.allocate({static_cast<std::int64_t>(bytes)}).address;
+                return arena.allocate({static_cast<std::int64_t>(bytes)}, {kSlabUnit}).address;
               },
               [&](std::byte* memory, std::size_t) { arena.free(*arena.find(memory)); }};
   own = &slabs;

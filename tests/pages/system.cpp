@@ -72,10 +72,6 @@ bool faults_on_read(const std::byte* address) {
   return faults_on([&] { static_cast<void>(*static_cast<const volatile std::byte*>(address)); });
 }
 
-bool faults_on_write(std::byte* address) {
-  return faults_on([&] { *static_cast<volatile std::byte*>(address) = std::byte{1}; });
-}
-
 int remap_within_one_mapping(std::byte* from, std::byte* to, std::size_t bytes) {
   return mappings_within({from, bytes / kPage}) > 1 ? EFAULT : system_remap(from, to, bytes);
 }

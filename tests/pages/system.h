@@ -14,7 +14,6 @@ std::size_t mappings_within(Span span);
 // Is there a fault while `access` runs? One thread at a time may ask.
 bool faults_on(const std::function<void()>& access);
 bool faults_on_read(const std::byte* address);
-bool faults_on_write(std::byte* address);
 
 // Worlds in which mremap does less than it does here; for ArenaOptions::remap.
 int remap_within_one_mapping(std::byte* from, std::byte* to, std::size_t bytes);  // before 6.17

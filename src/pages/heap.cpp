@@ -1,0 +1,197 @@
+#include "pages/heap.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace weir::pages {
+
+namespace {
+constexpr std::size_t kBlocksAtOnce = 256;
+
+bool donates(const Block* block) {
+  return block != nullptr && block->range.life != Life::Resident && block->range.held > 0;
+}
+
+bool full(const Block& block) { return block.range.held == block.pages; }
+
+bool same_kind(const Block& a, const Block* b) {
+  return b != nullptr && b->range.life == Life::Free && b->range.bin != nullptr &&
+         full(a) == full(*b) && (full(a) || a.range.open == b->range.open);
+}
+
+// Pages from the start of the block to the first one that is aligned.
+std::size_t skip(const Block& block, std::size_t alignment) {
+  const std::size_t page = reinterpret_cast<std::uintptr_t>(block.address) / kPage;
+  return (alignment - page % alignment) % alignment;
+}
+
+Block* aligned(const Bins& bins, std::size_t pages, std::size_t alignment) {
+  Block* block = bins.at_least(pages);
+  if (block == nullptr || skip(*block, alignment) + pages <= block->pages) return block;
+  return bins.at_least(pages + alignment - 1);
+}
+
+}  // namespace
+
+Heap::Heap(Span all) : first_{&new_block()} {
+  first_->address = all.address;
+  first_->pages = all.pages;
+  bin(*first_);
+}
+
+Block& Heap::new_block() {
+  if (unused_ == nullptr) {
+    Block* blocks = owned_.emplace_back(std::make_unique<Block[]>(kBlocksAtOnce)).get();
+    for (std::size_t i = 0; i < kBlocksAtOnce; ++i)
+      blocks[i].range.right = std::exchange(unused_, &blocks[i]);
+  }
+  Block& block = *unused_;
+  unused_ = std::exchange(block.range.right, nullptr);
+  return block;
+}
+
+Block* Heap::full(std::size_t pages, std::size_t alignment) const {
+  return aligned(full_, pages, alignment);
+}
+
+Block* Heap::empty(std::size_t pages, std::size_t alignment) const {
+  return aligned(empty_, pages, alignment);
+}
+
+Block& Heap::cut(Block& block, std::size_t pages, std::size_t alignment) {
+  Bins::remove(block);
+  Block* part = &block;
+  if (const std::size_t before = skip(block, alignment); before > 0) {
+    part = &split(block, before);
+    bin(block);
+  }
+  if (part->pages > pages) bin(split(*part, pages));
+  return *part;
+}
+
+// The block keeps `pages` pages; the rest is a new one, of the same kind, in no bin.
+Block& Heap::split(Block& block, std::size_t pages) {
+  Block& rest = new_block();
+  Range &range = block.range, &right = rest.range;
+  rest.address = block.address + pages * kPage;
+  rest.pages = block.pages - pages;
+  right.held = range.held - std::min(range.held, pages);
+  right.open = range.open;
+  right.left = &block;
+  right.right = range.right;
+  if (right.right != nullptr) right.right->range.left = &rest;
+  range.right = &rest;
+  range.held = std::min(range.held, pages);
+  block.pages = pages;
+  return rest;
+}
+
+void Heap::bin(Block& block) {
+  const Range& range = block.range;
+  if (range.life == Life::Evicted) {
+    if (range.held > 0) evicted_.add(block, range.held);
+  } else {
+    (range.held > 0 ? full_ : empty_).add(block, block.pages);
+  }
+}
+
+Block& Heap::put(Block& block) {
+  Range& range = block.range;
+  if (range.life == Life::Evicted) {
+    bin(block);
+    return block;
+  }
+  if (range.held > 0 && range.held < block.pages) put(split(block, range.held));
+  return join(block);
+}
+
+// With its neighbours of the same kind.
+Block& Heap::join(Block& block) {
+  Block* joined = &block;
+  if (same_kind(block, block.range.left)) {
+    joined = block.range.left;
+    absorb_right(*joined);
+  }
+  if (same_kind(*joined, joined->range.right)) absorb_right(*joined);
+  Bins::remove(*joined);
+  bin(*joined);
+  return *joined;
+}
+
+void Heap::absorb_right(Block& block) {
+  Block& gone = *block.range.right;
+  Bins::remove(gone);
+  block.pages += gone.pages;
+  block.range.held += gone.range.held;
+  block.range.right = gone.range.right;
+  if (gone.range.right != nullptr) gone.range.right->range.left = &block;
+  gone.range.held = 0;
+  gone.range.open = false;
+  gone.range.left = nullptr;
+  gone.range.right = std::exchange(unused_, &gone);
+}
+
+// The seed and its neighbours on both sides, until there are enough pages. A free seed has no
+// neighbours taken along: those that are free are part of it.
+Run Heap::run_around(Block& seed, std::size_t most) {
+  Run run{&seed, &seed, seed.range.held};
+  if (seed.range.life == Life::Evicted) {
+    while (run.pages < most && pages::full(*run.last) && donates(run.last->range.right)) {
+      run.last = run.last->range.right;
+      run.pages += run.last->range.held;
+    }
+    for (Block* left = run.first->range.left;
+         run.pages < most && donates(left) && pages::full(*left); left = left->range.left) {
+      run.first = left;
+      run.pages += left->range.held;
+    }
+  }
+  while (run.first != run.last && run.pages - run.first->range.held >= most) {
+    run.pages -= run.first->range.held;
+    run.first = run.first->range.right;
+  }
+  run.pages = std::min(run.pages, most);
+  return run;
+}
+
+Run Heap::find(std::size_t least, std::size_t most) {
+  for (const Bins* bins : {&full_, &evicted_})
+    if (Block* block = bins->at_least(least)) return run_around(*block, most);
+  for (const Bins* bins : {&full_, &evicted_})
+    if (Block* block = bins->largest()) return run_around(*block, most);
+  return {};
+}
+
+Run Heap::find_free() {
+  Block* block = full_.largest();
+  return block == nullptr ? Run{} : Run{block, block, block->range.held};
+}
+
+void Heap::rob(const Run& run) {
+  const std::byte* end = run.last->span().end();
+  Block* first = run.last;
+  for (std::size_t left = run.pages; left > 0;) {
+    Range& range = first->range;
+    Bins::remove(*first);
+    if (range.life == Life::Free && range.held > left) {
+      Block& kept = *first;
+      first = &split(kept, range.held - left);
+      bin(kept);
+      left = first->range.held;
+      continue;
+    }
+    const std::size_t taken = std::min(left, range.held);
+    range.held -= taken;
+    range.open = false;
+    range.robbed = range.life == Life::Evicted;
+    range.sealed = range.sealed && range.held > 0;
+    left -= taken;
+    if (left > 0) first = range.left;
+  }
+  for (Block* block = first; block != nullptr && block->address < end; block = block->range.right)
+    block = &put(*block);
+}
+
+}  // namespace weir::pages

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "pages/bins.h"
+
+namespace weir::pages {
+
+// Pages of neighbours that lie in place without a gap: the last `pages` pages before the end of
+// what `last` holds. Every block of the run but the last is full; of the first it may be a part.
+struct Run {
+  Block* first = nullptr;
+  Block* last = nullptr;
+  std::size_t pages = 0;
+
+  [[nodiscard]] Span span() const {
+    return {last->address + last->range.held * kPage - pages * kPage, pages};
+  }
+};
+
+// All blocks in the order of their addresses, without a gap between them, and those that are not in
+// use by what they hold. Free neighbours are one block if they are of one kind: with pages, open
+// or not.
+class Heap {
+ public:
+  explicit Heap(Span all);
+
+  // Free blocks with pages, or without, that have a part of this length aligned so; null: none.
+  [[nodiscard]] Block* full(std::size_t pages, std::size_t alignment) const;
+  [[nodiscard]] Block* empty(std::size_t pages, std::size_t alignment) const;
+  // That part of a free block, as a block by itself that is in no bin.
+  Block& cut(Block& block, std::size_t pages, std::size_t alignment);
+
+  // Pages that can be taken, of free blocks rather than of evicted ones: up to `most`, if one donor
+  // can give `least`, else as many as there are in one run. The run is empty: there are none.
+  Run find(std::size_t least, std::size_t most);
+  Run find_free();
+
+  // The block is one that donates from now on, or an empty one. Of a free block, the one it has
+  // become a part of is returned.
+  Block& put(Block& block);
+  static void take(Block& block) { Bins::remove(block); }
+  // The run's blocks hold its pages no longer.
+  void rob(const Run& run);
+
+  [[nodiscard]] Block* first() const { return first_; }
+
+ private:
+  Block& new_block();
+  Block& split(Block& block, std::size_t pages);
+  void bin(Block& block);
+  Block& join(Block& block);
+  void absorb_right(Block& block);
+  static Run run_around(Block& seed, std::size_t most);
+
+  Bins full_{Bins::First::Newest}, empty_{Bins::First::Newest}, evicted_{Bins::First::Oldest};
+  std::vector<std::unique_ptr<Block[]>> owned_;
+  Block* unused_ = nullptr;  // linked by `right`
+  Block* first_;
+};
+
+}  // namespace weir::pages
