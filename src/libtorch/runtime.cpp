@@ -168,8 +168,18 @@ void Runtime::set_budget(Bytes budget) {
   if (cap < memory_.arena().cap()) memory_.arena().set_cap(cap);
 }
 
+// Small blocks go several at a time: neighbours in time are often neighbours in memory, whose pages
+// move as one.
+void Runtime::make_room(Bytes size) {
+  constexpr Bytes kMost{256 << 10};
+  const Ledger& ledger = core_->manager->ledger();
+  const Bytes together = std::min(kMost, Bytes{ledger.budget().n / 64});
+  if (size < together && ledger.used() + size > ledger.budget()) core_->manager->reclaim(together);
+}
+
 Charge Runtime::charge(Bytes size) {
   if (!core_) return {};
+  make_room(size);
   for (;;) {
     try {
       return core_->manager->allocate(size);

@@ -122,6 +122,7 @@ class Runtime final : public Executor {
 
   Runtime();
   Charge charge(Bytes size);
+  void make_room(Bytes size);
   void follow_peak();
   void set_budget(Bytes budget);
   void charge_everything();

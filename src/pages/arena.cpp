@@ -21,6 +21,8 @@ std::size_t whole_pages(Bytes size) {
   return static_cast<std::size_t>(size.n) / kPage;
 }
 
+constexpr double kFirstGuess = 8;  // pages whose first touch costs as much as a move
+
 // Other parts of the process have mappings too.
 std::size_t most_of(std::size_t mappings) { return mappings - mappings / 4; }
 
@@ -40,7 +42,10 @@ Arena::Arena(Bytes cap, const ArenaOptions& options)
       cap_{whole_pages(cap)},
       many_mappings_{
           most_of(options.most_mappings > 0 ? options.most_mappings : mappings_allowed())},
-      recount_at_{many_mappings_ / 4} {}
+      recount_at_{many_mappings_ / 4},
+      worth_moving_{options.worth_moving},
+      touch_ns_{vm_.time_first_touch()},
+      move_ns_{kFirstGuess * touch_ns_} {}
 
 void Arena::refuse(const char* why, std::size_t pages) const {
   throw NoPages{why, bytes(pages), bytes(in_use_), bytes(cap_)};

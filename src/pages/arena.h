@@ -38,6 +38,7 @@ struct ArenaOptions {
   Bytes address_space{std::int64_t{1} << 44};  // 16 TiB, or what the system allows
 #endif
   std::size_t most_mappings = 0;  // 0: the system's limit
+  std::size_t worth_moving = 0;   // pages; fewer are not moved. 0: what measuring says
   Remap remap = system_remap;
 };
 
@@ -126,11 +127,12 @@ class Arena {
   void commit(Block& block);
   [[nodiscard]] bool crowded();
   void melt();
-  [[nodiscard]] bool worth_moving(const Run& run, std::size_t missing);
+  [[nodiscard]] bool worth_moving(const Run& run);
   void take(const Run& run, Block& to);
   [[nodiscard]] bool seal(const Run& run);
   void unseal(Block& block);
   [[nodiscard]] bool drop(const Run& run);
+  [[nodiscard]] bool drop_small(std::size_t least);
   void shrink();
   void move_aside(Block& evicted);
   void hand_over(Block& target, const Block& from);
@@ -148,6 +150,8 @@ class Arena {
   std::size_t many_mappings_;  // from here on pages are not moved
   std::size_t recount_at_;     // mappings
   bool crowded_ = false;       // there were many when they were last counted
+  std::size_t worth_moving_;
+  double touch_ns_, move_ns_;  // what it costs to touch a page first, and to move a run
   Counters counters_;
 };
 

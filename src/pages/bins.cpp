@@ -82,6 +82,11 @@ Block* Bins::at_least(std::size_t number) const {
   return bin < kBins ? first(bin) : nullptr;
 }
 
+Block* Bins::smallest() const {
+  const std::size_t bin = next_used(0);
+  return bin < kBins ? first(bin) : nullptr;
+}
+
 Block* Bins::largest() const {
   for (std::size_t word = used_.size(); word-- > 0;)
     if (used_[word] != 0)

@@ -28,8 +28,9 @@ class Bins {
 
   // A block of this number or little more, if there is one; which of several, First says.
   [[nodiscard]] Block* at_least(std::size_t number) const;
-  // One of the largest.
+  // One of the largest, one of the smallest.
   [[nodiscard]] Block* largest() const;
+  [[nodiscard]] Block* smallest() const;
 
  private:
   static constexpr std::size_t kBins = 512;

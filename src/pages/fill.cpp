@@ -1,5 +1,6 @@
 // How a block comes by its pages, and how others lose theirs.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -9,9 +10,9 @@
 namespace weir::pages {
 
 namespace {
-constexpr std::size_t kBatch = 64;       // pages: one move serves small blocks up to this sum
-constexpr std::size_t kWorthMoving = 8;  // pages: below, a first touch is as cheap as a move
+constexpr std::size_t kBatch = 64;       // pages: small blocks are served together up to this sum
 constexpr std::size_t kCopyAtOnce = 16;  // pages
+constexpr double kForget = 1.0 / 16;     // the weight of the last move in what a move costs
 
 template <typename Visit>
 void for_each(const Run& run, Visit&& visit) {
@@ -61,23 +62,23 @@ void Arena::fill(Block& block) {
   while (block.range.held < block.pages) {
     const std::size_t missing = block.pages - block.range.held;
     if (committed_ + missing <= cap_) return commit(block);
+    if (heap_.full(missing, 1) == nullptr) gather_stock(missing);
     const Run run = heap_.find(missing, missing);
     WEIR_CHECK(run.pages > 0, missing, committed_, in_use_, cap_);
-    if (worth_moving(run, missing)) {
+    if (worth_moving(run))
       take(run, block);
-    } else {
-      const std::size_t short_by = committed_ + missing - cap_;
-      must(drop({run.first, run.last, std::min(run.pages, short_by)}), missing);
-    }
+    else
+      must(drop_small(committed_ + missing - cap_), missing);
   }
 }
 
 // For a small block more pages than it needs are brought to one place: a move costs the same for
-// one page as for many. Returns the free block they are; null: there is no need, or no such run.
+// one page as for many, and those of evicted blocks must be closed before and opened after it.
+// Returns the free block they are; null: there is no need, or no such run.
 Block* Arena::gather_stock(std::size_t pages) {
-  if (2 * pages > kBatch || committed_ + pages <= cap_ || !vm_.moves() || crowded()) return nullptr;
+  if (2 * pages > kBatch || committed_ + pages <= cap_) return nullptr;
   const Run run = heap_.find(pages, kBatch);
-  if (run.pages < 2 * pages) return nullptr;
+  if (run.pages < 2 * pages || !worth_moving(run)) return nullptr;
   return &bring_together(run);
 }
 
@@ -100,7 +101,9 @@ Block& Arena::bring_together(const Run& run) {
 // The rest of the block's pages, fresh from the system.
 void Arena::commit(Block& block) {
   const std::size_t missing = block.pages - block.range.held;
-  if (!block.range.open) must(vm_.open(block.span().part(block.range.held, block.pages)), missing);
+  const Span rest = block.span().part(block.range.held, block.pages);
+  if (!block.range.open) must(vm_.open(rest), missing);
+  block.range.open = true;
   block.range.held = block.pages;
   committed_ += missing;
   peak_committed_ = std::max(peak_committed_, committed_);
@@ -124,13 +127,18 @@ bool Arena::crowded() {
 void Arena::melt() {
   for (Block* block = heap_.first(); block != nullptr; block = block->range.right) {
     Range& range = block->range;
-    if (range.life == Life::Resident || range.held > 0 || range.open) continue;
+    if (range.life == Life::Resident || range.held > 0) continue;
     if (!vm_.close(block->span())) return;
+    range.open = false;
   }
 }
 
-bool Arena::worth_moving(const Run& run, std::size_t missing) {
-  return run.pages >= std::min(missing, kWorthMoving) && vm_.moves() && !crowded();
+// Pages that do not move are given back, and others appear when they are touched.
+bool Arena::worth_moving(const Run& run) {
+  if (!vm_.moves() || crowded()) return false;
+  if (worth_moving_ > 0) return run.pages >= worth_moving_;
+  const double calls = has_evicted(run) ? 2 : 1;
+  return calls * move_ns_ <= static_cast<double>(run.pages) * touch_ns_;
 }
 
 // Moves all pages of the run behind those that the block holds. Whoever reads an evicted block
@@ -139,9 +147,12 @@ void Arena::take(const Run& run, Block& to) {
   must(seal(run), run.pages);
   const bool sealed = has_evicted(run);
   const Span from = run.span(), target{to.address + to.range.held * kPage, run.pages};
+  const auto begin = std::chrono::steady_clock::now();
   const std::size_t calls = vm_.move(from, target);
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  move_ns_ += kForget * (std::min(took.count(), 4 * move_ns_) - move_ns_);
   must(calls > 0 || vm_.close(from), run.pages);
-  heap_.rob(run);
+  heap_.rob(run, false);
   committed_ -= run.pages;
   counters_.moves += calls;
   to.range.open = false;
@@ -179,10 +190,28 @@ void Arena::unseal(Block& block) {
 
 bool Arena::drop(const Run& run) {
   if (!seal(run) || !vm_.close(run.span())) return false;
-  heap_.rob(run);
+  heap_.rob(run, false);
   committed_ -= run.pages;
   counters_.discards += run.pages;
   return true;
+}
+
+// Gives so many pages back to the system, and some more, by one call. Nobody reads them any more:
+// they are free, or sealed.
+bool Arena::drop_small(std::size_t least) {
+  std::vector<Span> dropped;
+  std::size_t pages = 0;
+  while (pages < std::max(least, kBatch)) {
+    const Run run = heap_.find_small(std::max(least, kBatch) - pages);
+    if (run.pages == 0 || !seal(run)) break;
+    dropped.push_back(run.span());
+    pages += run.pages;
+    heap_.rob(run, !has_evicted(run));
+  }
+  WEIR_CHECK(vm_.discard(dropped), dropped.size());
+  committed_ -= pages;
+  counters_.discards += pages;
+  return pages >= least;
 }
 
 // Within the cap again, as far as donors can help.

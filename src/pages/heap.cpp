@@ -169,7 +169,13 @@ Run Heap::find_free() {
   return block == nullptr ? Run{} : Run{block, block, block->range.held};
 }
 
-void Heap::rob(const Run& run) {
+Run Heap::find_small(std::size_t most) {
+  if (Block* block = full_.smallest()) return run_around(*block, most);
+  Block* block = evicted_.smallest();
+  return block == nullptr ? Run{} : run_around(*block, most);
+}
+
+void Heap::rob(const Run& run, bool open) {
   const std::byte* end = run.last->span().end();
   Block* first = run.last;
   for (std::size_t left = run.pages; left > 0;) {
@@ -184,7 +190,7 @@ void Heap::rob(const Run& run) {
     }
     const std::size_t taken = std::min(left, range.held);
     range.held -= taken;
-    range.open = false;
+    range.open = open && range.held == 0;
     range.robbed = range.life == Life::Evicted;
     range.sealed = range.sealed && range.held > 0;
     left -= taken;

@@ -36,13 +36,15 @@ class Heap {
   // can give `least`, else as many as there are in one run. The run is empty: there are none.
   Run find(std::size_t least, std::size_t most);
   Run find_free();
+  // The pages that are least worth keeping: of a small free block, or of evicted ones.
+  Run find_small(std::size_t most);
 
   // The block is one that donates from now on, or an empty one. Of a free block, the one it has
   // become a part of is returned.
   Block& put(Block& block);
   static void take(Block& block) { Bins::remove(block); }
-  // The run's blocks hold its pages no longer.
-  void rob(const Run& run);
+  // The run's blocks hold its pages no longer; `open`: those that hold none can be written to.
+  void rob(const Run& run, bool open);
 
   [[nodiscard]] Block* first() const { return first_; }
 

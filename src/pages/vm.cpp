@@ -2,11 +2,15 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <string>
 
@@ -18,6 +22,14 @@ namespace {
 
 constexpr std::size_t kLeastReservation = std::size_t{64} << 20;
 constexpr std::size_t kUsualMostMappings = 65530;
+
+constexpr std::size_t kSpansAtOnce = 64;
+
+long total_bytes(std::span<const Span> spans) {
+  std::size_t sum = 0;
+  for (const Span span : spans) sum += span.bytes();
+  return static_cast<long>(sum);
+}
 
 void* map(void* at, std::size_t bytes, int protection, int flags) {
   return mmap(at, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
@@ -63,9 +75,13 @@ Vm::Vm(Bytes size, Remap remap) : remap_{remap} {
   all_.address = reserved_ + (off == 0 ? 0 : kAlignment - off);
   all_.pages = (reserved_bytes_ - kAlignment) / kPage;
   moves_ = moves_work();
+  self_ = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
-Vm::~Vm() { munmap(reserved_, reserved_bytes_); }
+Vm::~Vm() {
+  if (self_ >= 0) ::close(self_);
+  munmap(reserved_, reserved_bytes_);
+}
 
 // Kernels before 5.7 and some sandboxes lack MREMAP_DONTUNMAP.
 bool Vm::moves_work() {
@@ -89,6 +105,21 @@ bool Vm::close(Span span) {
 
 bool Vm::discard(Span span) { return madvise(span.address, span.bytes(), MADV_DONTNEED) == 0; }
 
+// Another process, forked from ours, has no use for the descriptor and is refused.
+bool Vm::discard(std::span<const Span> spans) const {
+  std::array<iovec, kSpansAtOnce> parts;
+  for (; !spans.empty(); spans = spans.subspan(std::min(kSpansAtOnce, spans.size()))) {
+    const auto now = spans.first(std::min(kSpansAtOnce, spans.size()));
+    std::ranges::transform(now, parts.begin(), [](Span s) { return iovec{s.address, s.bytes()}; });
+    if (now.size() > 1 && syscall(SYS_process_madvise, self_, parts.data(), now.size(),
+                                  MADV_DONTNEED, 0) == total_bytes(now))
+      continue;
+    for (const Span span : now)
+      if (!discard(span)) return false;
+  }
+  return true;
+}
+
 bool Vm::protect(Span span, Access access) {
   most_mappings_ += 2;
   return mprotect(span.address, span.bytes(), protection(access)) == 0;
@@ -105,6 +136,16 @@ std::size_t Vm::move(Span from, Span to) {
   if (first == 0) return 0;
   const std::size_t second = move(from.part(half, from.pages), to.part(half, from.pages));
   return second == 0 ? 0 : first + second;
+}
+
+double Vm::time_first_touch() {
+  constexpr std::size_t kPages = 16;
+  const Span tried = all_.part(0, kPages);
+  if (!open(tried)) return 0;
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < kPages; ++i) tried.address[i * kPage] = std::byte{1};
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  return close(tried) ? took.count() / kPages : 0;
 }
 
 std::size_t Vm::count_mappings() {

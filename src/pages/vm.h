@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "weir/types.h"
 
@@ -48,10 +49,15 @@ class Vm {
   [[nodiscard]] bool close(Span span);  // any access faults
 
   [[nodiscard]] static bool discard(Span span);  // drops the pages; access stays as it is
+  // The same for many spans, by one call where the system can (from Linux 6.13 on).
+  [[nodiscard]] bool discard(std::span<const Span> spans) const;
   [[nodiscard]] bool protect(Span span, Access access);
   // In one call if the system can, else piece by piece. Returns the number of calls, 0 if the
   // system refused; then some of the pages may have moved.
   [[nodiscard]] std::size_t move(Span from, Span to);
+
+  // Nanoseconds that the first touch of a page takes.
+  double time_first_touch();
 
   // The mappings that the range consists of: no fewer than there are, since every call may make
   // some; counting them takes time with their number.
@@ -67,6 +73,7 @@ class Vm {
   Span all_;
   std::size_t most_mappings_ = 1;
   bool moves_ = false;
+  int self_ = -1;  // a descriptor of the process; -1: the system has none
 };
 
 // The number of mappings the system allows a process.

@@ -230,10 +230,19 @@ void run_seeds(std::uint64_t count, const ArenaOptions& options, bool may_adopt 
   }
 }
 
-TEST(ArenaTwin, KeepsWhatIsWritten) { run_seeds(seeds(1000), {.address_space = 256_MiB}); }
+TEST(ArenaTwin, KeepsWhatIsWritten) { run_seeds(seeds(500), {.address_space = 256_MiB}); }
+
+TEST(ArenaTwin, KeepsWhatIsWrittenWhereAllMoves) {
+  run_seeds(seeds(500), {.address_space = 256_MiB, .worth_moving = 1});
+}
+
+TEST(ArenaTwin, KeepsWhatIsWrittenWhereOnlyLongRunsMove) {
+  run_seeds(seeds(500), {.address_space = 256_MiB, .worth_moving = 30});
+}
 
 TEST(ArenaTwin, KeepsWhatIsWrittenWhereRunsOfMappingsDoNotMove) {
-  run_seeds(seeds(100), {.address_space = 256_MiB, .remap = remap_within_one_mapping});
+  run_seeds(seeds(100),
+            {.address_space = 256_MiB, .worth_moving = 1, .remap = remap_within_one_mapping});
 }
 
 TEST(ArenaTwin, KeepsWhatIsWrittenWherePagesDoNotMove) {
@@ -241,11 +250,11 @@ TEST(ArenaTwin, KeepsWhatIsWrittenWherePagesDoNotMove) {
 }
 
 TEST(ArenaTwin, KeepsWhatIsWrittenWhereTheSystemRefusesSomeMoves) {
-  run_seeds(seeds(200), {.address_space = 256_MiB, .remap = flaky_remap}, false);
+  run_seeds(seeds(200), {.address_space = 256_MiB, .worth_moving = 1, .remap = flaky_remap}, false);
 }
 
 TEST(ArenaTwin, KeepsWhatIsWrittenWhenMappingsAreFew) {
-  run_seeds(seeds(200), {.address_space = 256_MiB, .most_mappings = 40});
+  run_seeds(seeds(200), {.address_space = 256_MiB, .most_mappings = 40, .worth_moving = 1});
 }
 
 TEST(ArenaTwin, TwoProgramsShareAnArena) {

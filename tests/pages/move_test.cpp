@@ -24,7 +24,7 @@ std::vector<Block*> allocate(Arena& arena, int count, Bytes size) {
 }
 
 TEST(Moves, NeighboursMoveAsOne) {
-  Arena arena{1_MiB};
+  Arena arena{1_MiB, {.worth_moving = 1}};
   for (Block* block : allocate(arena, 32, 32_KiB)) arena.evict(*block);
   Block& large = arena.allocate(1_MiB);
   EXPECT_EQ(arena.counters().moves, 1u);
@@ -32,11 +32,27 @@ TEST(Moves, NeighboursMoveAsOne) {
 }
 
 TEST(Moves, OneMoveServesSeveralSmallBlocks) {
-  Arena arena{1_MiB};
+  Arena arena{1_MiB, {.worth_moving = 1}};
   for (Block* block : allocate(arena, 32, 32_KiB)) arena.evict(*block);
   allocate(arena, 32, 32_KiB);
   EXPECT_LE(arena.counters().moves, 4u);
   EXPECT_EQ(arena.counters().commits, 256u);
+}
+
+TEST(Moves, WhatIsNotWorthMovingAppearsAnewAndItsReadersFault) {
+  Arena arena{1_MiB, {.address_space = 1_GiB, .worth_moving = 1000}};
+  const std::vector<Block*> blocks = allocate(arena, 32, 32_KiB);
+  for (Block* block : blocks) arena.evict(*block);
+  const std::vector<Block*> others = allocate(arena, 16, 32_KiB);
+  EXPECT_EQ(arena.counters().moves, 0u);
+  for (std::size_t i = 0; i < 16; ++i) EXPECT_TRUE(faults_on_read(blocks[i]->address));
+  for (Block* block : others) arena.free(*block);
+  for (Block* block : blocks) {
+    arena.restore(*block);
+    std::memset(block->address, 2, block->span().bytes());
+  }
+  arena.check();
+  EXPECT_EQ(pages_present(arena.addresses()), 256u);
 }
 
 // What readers of a block would have met when its pages moved.
@@ -48,7 +64,7 @@ int remap_and_watch(std::byte* from, std::byte* to, std::size_t bytes) {
 }
 
 TEST(Moves, CloseAnEvictedBlockBeforeItsPagesGo) {
-  Arena arena{32_KiB, {.remap = remap_and_watch}};
+  Arena arena{32_KiB, {.worth_moving = 1, .remap = remap_and_watch}};
   Block& block = *allocate(arena, 1, 32_KiB)[0];
   watched = block.address;
   arena.evict(block);
@@ -58,7 +74,7 @@ TEST(Moves, CloseAnEvictedBlockBeforeItsPagesGo) {
 }
 
 TEST(Moves, ALargeDonorKeepsWhatIsNotNeeded) {
-  Arena arena{1_MiB};
+  Arena arena{1_MiB, {.worth_moving = 1}};
   Block& donor = *allocate(arena, 1, 1_MiB)[0];
   arena.evict(donor);
   allocate(arena, 1, 256_KiB);
@@ -68,7 +84,7 @@ TEST(Moves, ALargeDonorKeepsWhatIsNotNeeded) {
 }
 
 TEST(Moves, PagesOfScatteredFreeBlocksMakeALargeOne) {
-  Arena arena{1_MiB};
+  Arena arena{1_MiB, {.worth_moving = 1}};
   const std::vector<Block*> blocks = allocate(arena, 16, 64_KiB);
   for (std::size_t i = 0; i < blocks.size(); i += 2) arena.free(*blocks[i]);
   Block& large = *allocate(arena, 1, 512_KiB)[0];
@@ -81,7 +97,7 @@ TEST(Moves, PagesOfScatteredFreeBlocksMakeALargeOne) {
 }
 
 TEST(Moves, PiecesOfARunThatIsSeveralMappingsMoveOneByOneWhereTheyMust) {
-  Arena arena{1_MiB, {.remap = remap_within_one_mapping}};
+  Arena arena{1_MiB, {.worth_moving = 1, .remap = remap_within_one_mapping}};
   std::vector<Block*> blocks = allocate(arena, 8, 128_KiB);
   for (Block* block : blocks) arena.evict(*block);
   arena.free(arena.allocate(1_MiB));
@@ -112,7 +128,7 @@ TEST(Moves, AdoptionWorksWithoutThem) {
 
 // Every other one of many neighbours is restored in turn, which makes mappings without end.
 TEST(Moves, StopBeforeTheSystemRunsOutOfMappings) {
-  Arena arena{4_MiB, {.address_space = 1_GiB, .most_mappings = 200}};
+  Arena arena{4_MiB, {.address_space = 1_GiB, .most_mappings = 200, .worth_moving = 1}};
   std::vector<Block*> blocks = allocate(arena, 128, 32_KiB);
   for (int round = 0; round < 4; ++round) {
     for (Block* block : blocks) arena.evict(*block);
