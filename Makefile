@@ -1,7 +1,7 @@
 # make demo   see what Weir does            make test    every check that must pass
 # make build  the command and libraries     make help    all targets
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-long bench bench-train tidy format lint clean
+.PHONY: help setup build demo test test-sanitized test-long bench bench-train tidy format lint clean
 
 JOBS ?= $(shell nproc)
 BENCH_ARGS ?=
@@ -19,14 +19,15 @@ define tested
 endef
 
 help:
-	@echo 'make build        build the command (build/bin/weir), the runtime (build/lib) and the benchmarks'
-	@echo 'make demo         build, train a net inside half of the memory it needs, then sweep a trace'
-	@echo 'make test         lint, then the tests in the dev, asan and release builds'
-	@echo 'make test-long    hours: many seeds and random programs, all of the zoo, tsan, fuzzing'
-	@echo 'make bench        the benchmarks of the parts (BENCH_ARGS=... for google-benchmark)'
-	@echo 'make bench-train  training: stock, tcmalloc, checkpoints, budgets (BENCH_ARGS=--help)'
-	@echo 'make lint         layout, spelling, layers;  make format mends layout;  make tidy: clang-tidy'
-	@echo 'make clean        remove build/'
+	@echo 'make build           build the command (build/bin/weir), the runtime (build/lib) and the benchmarks'
+	@echo 'make demo            build, train a net inside half of the memory it needs, then sweep a trace'
+	@echo 'make test            lint, then the tests in the dev, asan and release builds'
+	@echo 'make test-sanitized  the runtime on PyTorch, with the address and thread sanitizers'
+	@echo 'make test-long       hours: many seeds and random programs, all of the zoo, tsan, fuzzing'
+	@echo 'make bench           the benchmarks of the parts (BENCH_ARGS=... for google-benchmark)'
+	@echo 'make bench-train     training: stock, tcmalloc, checkpoints, budgets (BENCH_ARGS=--help)'
+	@echo 'make lint            layout, spelling, layers;  make format mends layout;  make tidy: clang-tidy'
+	@echo 'make clean           remove build/'
 
 setup:
 	@scripts/setup.sh
@@ -44,10 +45,15 @@ test: lint
 	$(call tested,asan)
 	$(call tested,release)
 
+test-sanitized: setup
+	$(call tested,asan-torch)
+	$(call tested,tsan-torch)
+
 test-long: export WEIR_TEST_SEEDS = $(LONG_SEEDS)
 test-long: setup
 	$(call tested,release)
 	$(call tested,tsan)
+	$(MAKE) test-sanitized
 	WEIR_TEST_STEPS=$(LONG_STEPS) $(PYTHON) -m pytest -q -k many_steps tests/python/test_held_budget.py
 	$(PYTHON) tests/python/random_programs.py --seeds 0:$(PROGRAM_SEEDS) --jobs $(JOBS)
 	$(PYTHON) tests/python/same_bits.py --full

@@ -19,8 +19,10 @@ const std::string kCmake = WEIR_CMAKE;
 class Package : public testing::Test {
  protected:
   Outcome configure(const std::string& weir, const std::string& torch) {
-    return shell(kCmake + " -S " WEIR_CONSUMER " -B " + (folder_ / "build") +
-                 " -DCMAKE_BUILD_TYPE=Release -DWeir_DIR=" + weir + " -DTorch_DIR=" + torch);
+    return shell(
+        kCmake + " -S " WEIR_CONSUMER " -B " + (folder_ / "build") +
+        " -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=" WEIR_CONSUMER_FLAGS " -DWeir_DIR=" + weir +
+        " -DTorch_DIR=" + torch);
   }
   void expect_it_works(const std::string& weir) {
     const Outcome configured = configure(weir, WEIR_TORCH_DIR "/share/cmake/Torch");

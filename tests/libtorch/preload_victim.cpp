@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,7 +62,8 @@ int handler(bool by_sigaction) {
   walk(1);
   std::printf("read %g\n", static_cast<double>(values[1000]));
   std::fflush(stdout);
-  *static_cast<volatile int*>(nullptr) = 1;
+  void* nobodys = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *static_cast<volatile int*>(nobodys) = 1;
   return 0;
 }
 

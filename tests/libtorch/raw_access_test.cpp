@@ -1,5 +1,7 @@
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/mman.h>
 
 #include "libtorch/training.h"
 
@@ -76,7 +78,10 @@ TEST_F(RawAccess, MemoryOfOthersIsNotTouched) {
 }
 
 TEST_F(RawAccess, AFaultThatIsNotOursEndsTheProcess) {
-  EXPECT_DEATH(*static_cast<volatile int*>(nullptr) = 1, "");
+  void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  EXPECT_EXIT(*static_cast<volatile int*>(page) = 1, testing::KilledBySignal(SIGSEGV), "");
+  munmap(page, 4096);
 }
 
 }  // namespace
