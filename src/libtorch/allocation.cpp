@@ -102,8 +102,7 @@ void Runtime::release(Block& block) {
   if (recorder_.on()) recorder_.release(block);
   block.pin.reset();
   block.held.reset();
-  if (!block.resident) --away_;
-  block.program = false;
+  if (block.let_go()) --away_;
   core_->manager->release(tensor);  // the block may be gone after this
 }
 
@@ -119,7 +118,7 @@ TensorId Runtime::tensor_of(Block& block) {
 void Runtime::bind(Block& block, TensorId tensor, StorageId storage) {
   block.storage = storage;
   blocks_.set(storage, &block);
-  block.tensor = tensor;
+  block.tensor.store(tensor, std::memory_order_release);
 }
 
 // What follows is called by the manager, with its lock held.
@@ -127,14 +126,13 @@ void Runtime::bind(Block& block, TensorId tensor, StorageId storage) {
 void Runtime::evict(StorageId storage) {
   Block* block = blocks_[storage];
   if (block == nullptr) return;
-  if (!block->program) {
+  if (!block->program()) {
     blocks_.set(storage, nullptr);
     return memory_.free(*block);
   }
-  WEIR_CHECK(block->pages != nullptr && block->resident, storage);
+  WEIR_CHECK(block->pages != nullptr && block->resident(), storage);
   if (options_.checksum) block->checksum = checksum(*block);
-  block->resident = false;
-  ++away_;
+  if (block->leave()) ++away_;
   memory_.evict(*block);
 }
 
@@ -187,7 +185,7 @@ void Runtime::fetch(StorageId storage) {
     throw;
   }
   if (ghost) {
-    block->program = false;
+    block->let_go();
     bind(*block, kUntold, storage);
   } else {
     come_back(*block);
@@ -197,14 +195,13 @@ void Runtime::fetch(StorageId storage) {
 }
 
 void Runtime::verify(Block& block) const {
-  if (!block.checksum || !block.resident) return;
+  if (!block.checksum || !block.resident()) return;
   const std::uint64_t before = *std::exchange(block.checksum, std::nullopt);
   WEIR_CHECK(checksum(block) == before, "what came back is not what was evicted", block.storage);
 }
 
 void Runtime::come_back(Block& block) {
-  if (!block.resident && block.program) --away_;
-  block.resident = true;
+  if (block.come_back()) --away_;
 }
 
 void Runtime::discard_copy(StorageId storage) {
@@ -222,7 +219,7 @@ void Runtime::adopted(StorageId storage, std::uint32_t output) {
   Block* from = std::exchange(outputs_[output], nullptr);
   Block* target = blocks_[storage];
   if (target == nullptr) {
-    from->program = false;
+    from->let_go();
     bind(*from, kUntold, storage);
   } else if (target == from) {
     target->lent = false;

@@ -61,8 +61,8 @@ void Runtime::after_fork_in_child() {
   faulted_.clear();
   std::vector<Block*> ghosts;
   memory_.for_each([&](Block& block) {
-    if (!block.program) ghosts.push_back(&block);
-    if (const auto copy = copies_.find(block.storage); !block.resident && copy != copies_.end())
+    if (!block.program()) ghosts.push_back(&block);
+    if (const auto copy = copies_.find(block.storage); !block.resident() && copy != copies_.end())
       inherited->copies.emplace(&block, copy->second);
     block.pin.reset();
     block.held.reset();
@@ -81,7 +81,7 @@ bool read_from_parents_tier(void* address) {
   Block* block = Runtime::get().block_at(address);
   if (block == nullptr || block->pages == nullptr) return true;
   const std::lock_guard lock{inherited->mutex};
-  if (block->resident) return true;
+  if (block->resident()) return true;
   const auto copy = inherited->copies.find(block);
   if (copy == inherited->copies.end()) return false;
   const Slot slot = copy->second;
@@ -92,7 +92,7 @@ bool read_from_parents_tier(void* address) {
     inherited->arena->evict(*block->pages);
     return false;
   }
-  block->resident = true;
+  block->come_back();
   return true;
 }
 

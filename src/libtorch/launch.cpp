@@ -159,7 +159,7 @@ void Launch::see(std::size_t argument, std::int32_t element, const at::Tensor& t
   // Made where we did not see it: somebody may have taken its address before we could watch it.
   const bool made_now = traits_.introduces || (written && !kSeesFactories);
   const bool unseen = block->tensor == kUntold && !made_now;
-  if (unseen || (storage->has_materializer() && !block->armed)) runtime_.escape(*block);
+  if (unseen || watched_by_others(*storage, *block)) runtime_.escape(*block);
   if (block->escaped) recomputable_ = false;
   if (traits_.secret[argument] && lies()) {
     scratch_.secret.push_back({block, storage});
@@ -310,7 +310,10 @@ void Launch::arm(bool on) {
       // What only the op's arguments held is gone after it.
       if (on && std::ranges::find(this_thread().freed, item.block) != this_thread().freed.end())
         continue;
-      watch(*item.storage, *item.block, on);
+      if (on)
+        watch(*item.storage, *item.block);
+      else
+        unwatch(*item.storage, *item.block);
     }
 }
 

@@ -13,7 +13,8 @@ void asked_for_address(c10::StorageImpl* storage) {
   if (in_forked_child()) TORCH_CHECK(read_from_parents_tier(address), kOnlyInParent);
   Block* block = runtime.block_at(address);
   if (block == nullptr || !runtime.managing()) return;
-  block->armed = false;
+  Hook on = Hook::On;
+  block->hook.compare_exchange_strong(on, Hook::Called);
   ThreadState& thread = this_thread();
   if (thread.in_op != 0 || thread.replaying) return;
   if (thread.reading != 0)
@@ -22,16 +23,34 @@ void asked_for_address(c10::StorageImpl* storage) {
     runtime.escape(*block);
 }
 
+bool begin_change(Block& block, Hook before) {
+  return before != Hook::Changing && block.hook.compare_exchange_strong(before, Hook::Changing);
+}
+
 }  // namespace
 
-void watch(c10::StorageImpl& storage, Block& block, bool on) {
-  if (on == block.armed) return;
-  if (on && storage.has_materializer()) return;
-  if (on)
-    storage.set_materializer(&asked_for_address);
-  else
-    storage.clear_materializer();
-  block.armed = on;
+// If another thread is at it, the hook is on when its op is over, as after every op. While a kernel
+// runs a hook does nothing, so one that stays on is no harm.
+void watch(c10::StorageImpl& storage, Block& block) {
+  const Hook before = block.hook;
+  if (before == Hook::On || !begin_change(block, before)) return;
+  const bool free = !storage.has_materializer();
+  if (free) storage.set_materializer(&asked_for_address);
+  block.hook.store(free ? Hook::On : before, std::memory_order_release);
+}
+
+void unwatch(c10::StorageImpl& storage, Block& block) {
+  const Hook before = block.hook;
+  if (before == Hook::Off || !begin_change(block, before)) return;
+  if (before == Hook::On) storage.clear_materializer();
+  block.hook.store(Hook::Off, std::memory_order_release);
+}
+
+bool watched_by_others(const c10::StorageImpl& storage, Block& block) {
+  if (block.hook != Hook::Off || !begin_change(block, Hook::Off)) return false;
+  const bool theirs = storage.has_materializer();
+  block.hook.store(Hook::Off, std::memory_order_release);
+  return theirs;
 }
 
 }  // namespace weir::libtorch

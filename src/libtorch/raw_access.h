@@ -6,8 +6,11 @@
 
 namespace weir::libtorch {
 
-// While on, we hear of the first one who asks a storage for an address he may write to, outside of
-// ops: numpy, DLPack, another library.
-void watch(c10::StorageImpl& storage, Block& block, bool on);
+// From now on we hear of the first one who asks a storage for an address he may write to, outside
+// of ops: numpy, DLPack, another library.
+void watch(c10::StorageImpl& storage, Block& block);
+void unwatch(c10::StorageImpl& storage, Block& block);
+// Somebody else wants to hear of it: it is not only ours.
+bool watched_by_others(const c10::StorageImpl& storage, Block& block);
 
 }  // namespace weir::libtorch

@@ -124,7 +124,7 @@ void Runtime::stop() {
 void Runtime::bring_all_back() {
   std::vector<Block*> away;
   memory_.for_each([&](Block& block) {
-    if (!block.resident && block.program) away.push_back(&block);
+    if (!block.resident() && block.program()) away.push_back(&block);
   });
   for (Block* block : away) const Pin pin = access(*block, Access::Read);
 }
@@ -143,7 +143,7 @@ void Runtime::drop_core() {
     if (block.storage != kNoStorage) blocks_.set(block.storage, nullptr);
     block.storage = kNoStorage;
     block.tensor = kUntold;
-    if (!block.program) ghosts.push_back(&block);
+    if (!block.program()) ghosts.push_back(&block);
   });
   for (Block* ghost : ghosts) memory_.free(*ghost);
   {

@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <functional>
 #include <thread>
 
 #include "libtorch/training.h"
@@ -54,6 +56,83 @@ TEST(Threads, OfAnotherKindSeeTheSameTensors) {
   float sum = 0;
   std::thread{[&] { sum = y.sum().item<float>(); }}.join();  // not interposed on
   EXPECT_EQ(sum, y.sum().item<float>());
+}
+
+// Both run at once. They wait for each other where they `meet`, in a way that orders nothing else:
+// the thread sanitizer sees every access that only luck kept apart.
+class Pair {
+ public:
+  Pair(const std::function<void()>& first, const std::function<void()>& second) {
+    const std::jthread other{[&] { run(second); }};
+    run(first);
+  }
+  static void meet() {
+    const int round = met_.fetch_add(1, std::memory_order_relaxed) / 2;
+    while (met_.load(std::memory_order_relaxed) / 2 == round) std::this_thread::yield();
+  }
+
+ private:
+  static void run(const std::function<void()>& one) {
+    interpose(true);
+    torch::set_num_threads(1);
+    one();
+  }
+  inline static std::atomic<int> met_{0};
+};
+
+TEST(Threads, LetGoOfWhatOthersEvict) {
+  torch::set_num_threads(1);
+  const Session session{{.budget = 4_MiB, .smallest = 1_B}};
+  constexpr int kRounds = 100;
+  Pair{[] {
+         for (int round = 0; round < kRounds; ++round) {
+           std::vector<torch::Tensor> kept;
+           for (int i = 0; i < 64; ++i) kept.push_back(torch::full({16, 1024}, 1.0));
+           Pair::meet();
+         }
+       },
+       [] {
+         for (int round = 0; round < kRounds; ++round) {
+           Pair::meet();
+           torch::ones({1000, 1024});
+         }
+       }};
+  EXPECT_GT(stats().evictions, 0U);
+}
+
+TEST(Threads, MeetTensorsThatNoOpHasSeen) {
+  torch::set_num_threads(1);
+  const Session session{{.budget = 64_MiB, .smallest = 1_B}};
+  std::vector<torch::Tensor> made;
+  interpose(false);
+  for (int i = 0; i < 200; ++i) made.push_back(torch::full({32, 1024}, 1.0 * i));
+  interpose(true);
+  double sums[2] = {};
+  const auto add_up = [&made](double& sum) {
+    Pair::meet();
+    for (const torch::Tensor& one : made) sum += one.mean().item<double>();
+  };
+  Pair{[&] { add_up(sums[0]); }, [&] { add_up(sums[1]); }};
+  EXPECT_EQ(sums[0], 19'900);
+  EXPECT_EQ(sums[1], 19'900);
+}
+
+TEST(Threads, ShareWeightsThatStayTheManagers) {
+  torch::set_num_threads(1);
+  const Session session{{.budget = 4_MiB, .smallest = 1_B}};
+  std::vector<torch::Tensor> weights;
+  for (int i = 0; i < 8; ++i) weights.push_back(torch::full({128, 128}, 1.0 / 128));
+  const auto walk_through = [&weights] {
+    const torch::NoGradGuard no_grad;
+    Pair::meet();
+    for (int round = 0; round < 200; ++round) {
+      torch::Tensor x = torch::ones({64, 128});
+      for (const torch::Tensor& w : weights) x = x.mm(w);
+      EXPECT_EQ(x[0][0].item<float>(), 1);
+    }
+  };
+  Pair{walk_through, walk_through};
+  EXPECT_EQ(stats().escapes, 0U);
 }
 
 torch::Tensor leaf(at::IntArrayRef size, std::uint64_t seed) {
