@@ -97,7 +97,7 @@ TEST(Threads, LetGoOfWhatOthersEvict) {
            torch::ones({1000, 1024});
          }
        }};
-  EXPECT_GT(stats().evictions, 0U);
+  EXPECT_TRUE(stats().evictions > 0 || stats().offloaded > 0_B);
 }
 
 TEST(Threads, MeetTensorsThatNoOpHasSeen) {
