@@ -4,6 +4,7 @@ option(WEIR_BUILD_TESTS "Build the tests" ON)
 option(WEIR_BUILD_BENCH "Build the benchmarks" OFF)
 option(WEIR_BOTH_KEYS "Build the runtime with its second key plan too, and its C++ tests" OFF)
 option(WEIR_FUZZ "Build the fuzz targets, and no other test (clang only)" OFF)
+option(WEIR_WHOLE_PROGRAM "Optimise the runtime as a whole when it is linked (g++ only)" OFF)
 set(WEIR_CHECK_LEVEL "off" CACHE STRING "full: check the whole state after every event")
 set_property(CACHE WEIR_CHECK_LEVEL PROPERTY STRINGS off full)
 set(WEIR_SANITIZE "" CACHE STRING "Sanitizers for everything we compile, such as address,undefined")
@@ -28,6 +29,13 @@ target_compile_options(weir_warnings INTERFACE -Wall -Wextra -Wshadow -Wsign-con
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # g++ 12 warns about "text" + std::to_string(n) by mistake (GCC bug 105651).
   target_compile_options(weir_warnings INTERFACE -Wno-restrict)
+endif()
+
+# Every object also has plain code, so that nothing but the runtime takes longer to link.
+add_library(weir_whole_program INTERFACE)
+if(WEIR_WHOLE_PROGRAM AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(weir_whole_program INTERFACE -flto=auto -ffat-lto-objects)
+  set(WEIR_WHOLE_PROGRAM_LINK -flto=auto)
 endif()
 
 # No fused multiply-add: a score must be the same number on every machine.

@@ -14,7 +14,8 @@ function(weir_library name)
     return()
   endif()
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC weir_contract ${ARG_DEPENDS} PRIVATE weir_warnings)
+  target_link_libraries(${name} PUBLIC weir_contract ${ARG_DEPENDS} PRIVATE weir_warnings
+                                                                            weir_whole_program)
   add_dependencies(product ${name})
 endfunction()
 

@@ -37,7 +37,7 @@ def arguments_of():
     option("--steps", type=int, default=6, help="steps that are counted")
     option("--threads", type=int, default=2)
     option("--sizes", choices=("bench", "test"), default="bench")
-    option("--tier", default="none", help="FOLDER[:SIZE] where Weir may offload")
+    option("--tier", default="", help="FOLDER[:SIZE] where Weir may offload, or none")
     option("--json", type=pathlib.Path, metavar="FILE")
     arguments = parser.parse_args()
     arguments.nets = arguments.nets.split(",")

@@ -126,7 +126,8 @@ def test_trees_differ_from_step_to_step():
 
 def test_json_has_times_losses_and_memory(tmp_path):
     file = tmp_path / "run.json"
-    main(["unet", "--sizes", "test", "--steps", "2", "--json", str(file)])
+    command = [sys.executable, "-m", "zoo.train", "unet", "--sizes", "test", "--steps", "2"]
+    subprocess.run([*command, "--json", str(file)], cwd=ROOT, check=True)
     result = json.loads(file.read_text())
     assert [step.keys() for step in result["steps"]] == [{"seconds", "loss"}] * 2
     assert 0 < result["idle_bytes"] < result["peak_bytes"]
