@@ -162,6 +162,7 @@ void Runtime::drop_core() {
 }
 
 void Runtime::set_budget(Bytes budget) {
+  const std::lock_guard lock{cap_mutex_};
   const Bytes cap = budget - Bytes{foreign_bytes_};
   if (cap > memory_.arena().cap()) memory_.arena().set_cap(cap);
   core_->manager->set_budget(budget);
@@ -239,6 +240,11 @@ Bytes Runtime::reclaim(Bytes size) {
   return freed;
 }
 
+void Runtime::follow_foreign() {
+  const std::lock_guard lock{cap_mutex_};
+  memory_.arena().set_cap(core_->manager->ledger().budget() - Bytes{foreign_bytes_});
+}
+
 void Runtime::see_foreign(c10::StorageImpl& storage) {
   {
     const std::lock_guard lock{foreign_mutex_};
@@ -252,7 +258,7 @@ void Runtime::see_foreign(c10::StorageImpl& storage) {
   foreign_.emplace(&storage, Foreign{c10::weak_intrusive_ptr<c10::StorageImpl>::reclaim(weak),
                                      std::move(bytes)});
   foreign_bytes_ += size.n;
-  memory_.arena().set_cap(core_->manager->ledger().budget() - Bytes{foreign_bytes_});
+  follow_foreign();
 }
 
 bool Runtime::forget_dead_foreign() {
@@ -265,7 +271,7 @@ bool Runtime::forget_dead_foreign() {
     return true;
   });
   if (foreign_.size() == before) return false;
-  memory_.arena().set_cap(core_->manager->ledger().budget() - Bytes{foreign_bytes_});
+  follow_foreign();
   return true;
 }
 

@@ -125,6 +125,7 @@ class Runtime final : public Executor {
   void make_room(Bytes size);
   void follow_peak();
   void set_budget(Bytes budget);
+  void follow_foreign();
   void charge_everything();
   void reset_counts();
   void bring_all_back();
@@ -155,6 +156,8 @@ class Runtime final : public Executor {
 
   std::mutex chunk_mutex_;
   std::unordered_map<std::int64_t, std::vector<Charge>> chunk_charges_;  // by size
+
+  std::mutex cap_mutex_;  // the arena's cap is the budget less what is foreign
 
   std::mutex foreign_mutex_;
   std::unordered_map<c10::StorageImpl*, Foreign> foreign_;
