@@ -3,7 +3,7 @@
 import torch
 
 from .registry import family, feature
-from .world import is_plain
+from .world import MOST_ROWS, is_plain
 
 POINTWISE = {
     "tanh": torch.tanh,
@@ -129,19 +129,19 @@ def matmul(w):
 
 @feature(1)
 def batched_matmul(w):
-    a = w.floats(3)
+    a = w.floats(3)[:, :MOST_ROWS]
     w.keep(torch.bmm(a, a.transpose(1, 2)).mul(0.1).tanh())
 
 
 @feature(1)
 def einsum(w):
-    a = w.floats(2)
+    a = w.floats(2)[:MOST_ROWS]
     w.keep(torch.einsum("ij,kj->ik", a, a).mul(0.1).tanh())
 
 
 @feature(1)
 def linear_algebra(w):
-    a = w.floats(2).detach()
+    a = w.floats(2).detach()[:MOST_ROWS]
     square = a @ a.T * 0.01 + torch.eye(a.shape[0])
     w.keep(torch.linalg.cholesky(square))
     w.keep(torch.linalg.solve(square, a))

@@ -6,6 +6,7 @@ import torch
 
 # Enough for every feature to find an operand; few enough that programs stay small.
 MOST_TENSORS = 16
+MOST_ROWS = 512  # of what is multiplied by its own transpose
 
 FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
