@@ -181,6 +181,7 @@ void Arena::check() const {
     WEIR_CHECK(!free || range.held == block->pages || range.held == 0, range.held, block->pages);
     WEIR_CHECK(!range.sealed || range.life == Life::Evicted, block->pages);
     WEIR_CHECK(!range.robbed || range.held == 0 || range.sealed, block->pages);
+    WEIR_CHECK(!Heap::joinable(*block, range.right), block->pages);
     WEIR_CHECK((range.bin != nullptr) == (free || (!resident && range.held > 0)), range.held);
     WEIR_CHECK(range.live_pages == (free ? 0 : block->pages), block->pages);
     WEIR_CHECK((starts_.at_or_before(block->address).block == block) == !free, block->pages);

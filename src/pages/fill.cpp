@@ -130,6 +130,8 @@ void Arena::melt() {
     if (range.life == Life::Resident || range.held > 0) continue;
     if (!vm_.close(block->span())) return;
     range.open = false;
+    Heap::take(*block);
+    block = &heap_.put(*block);
   }
 }
 

@@ -16,11 +16,6 @@ bool donates(const Block* block) {
 
 bool full(const Block& block) { return block.range.held == block.pages; }
 
-bool same_kind(const Block& a, const Block* b) {
-  return b != nullptr && b->range.life == Life::Free && b->range.bin != nullptr &&
-         full(a) == full(*b) && (full(a) || a.range.open == b->range.open);
-}
-
 // Pages from the start of the block to the first one that is aligned.
 std::size_t skip(const Block& block, std::size_t alignment) {
   const std::size_t page = reinterpret_cast<std::uintptr_t>(block.address) / kPage;
@@ -39,6 +34,14 @@ Heap::Heap(Span all) : first_{&new_block()} {
   first_->address = all.address;
   first_->pages = all.pages;
   bin(*first_);
+}
+
+bool Heap::joinable(const Block& left, const Block* right) {
+  const auto is_free = [](const Block* block) {
+    return block != nullptr && block->range.life == Life::Free && block->range.bin != nullptr;
+  };
+  return is_free(&left) && is_free(right) && pages::full(left) == pages::full(*right) &&
+         (pages::full(left) || left.range.open == right->range.open);
 }
 
 Block& Heap::new_block() {
@@ -109,12 +112,13 @@ Block& Heap::put(Block& block) {
 
 // With its neighbours of the same kind.
 Block& Heap::join(Block& block) {
+  bin(block);
   Block* joined = &block;
-  if (same_kind(block, block.range.left)) {
-    joined = block.range.left;
-    absorb_right(*joined);
+  if (Block* left = block.range.left; left != nullptr && joinable(*left, &block)) {
+    joined = left;
+    absorb_right(*left);
   }
-  if (same_kind(*joined, joined->range.right)) absorb_right(*joined);
+  if (joinable(*joined, joined->range.right)) absorb_right(*joined);
   Bins::remove(*joined);
   bin(*joined);
   return *joined;

@@ -47,6 +47,8 @@ class Heap {
   void rob(const Run& run, bool open);
 
   [[nodiscard]] Block* first() const { return first_; }
+  // Two neighbours that are free and of one kind, and so ought to be one.
+  [[nodiscard]] static bool joinable(const Block& left, const Block* right);
 
  private:
   Block& new_block();
