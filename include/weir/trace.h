@@ -56,6 +56,7 @@ struct TraceOp {
   Phase phase = Phase::Forward;
   bool recomputable = true;  // false: running it again would not give the same bytes
   Nanos cost;
+  Bytes scratch;  // the most it takes at one time beside its outputs, and gives back
   std::uint32_t first_input = 0, inputs = 0;     // range of Trace::inputs
   std::uint32_t first_mutated = 0, mutated = 0;  // range of Trace::mutated
   std::uint32_t first_output = 0, outputs = 0;   // range of Trace::tensors

@@ -39,6 +39,7 @@ void* Runtime::allocate(std::size_t size) {
   try {
     Block& block = allocate_large(bytes);
     block.counted = true;
+    count_taken(bytes.n);
     return block.address;
   } catch (...) {
     count_logical(-bytes.n);
@@ -82,7 +83,10 @@ void Runtime::free(void* address) {
     return c10::GetDefaultCPUAllocator()->raw_deallocate(address);
   }
   if (block->lent && this_thread().replaying) return take_back(*block);
-  if (block->counted) count_logical(-block->size.n);
+  if (block->counted) {
+    count_logical(-block->size.n);
+    count_taken(-block->size.n);
+  }
   if (block->tensor == kUntold) return free_untold(*block);
   ThreadState& thread = this_thread();
   if (thread.in_op != 0)

@@ -204,12 +204,15 @@ std::optional<Ticket> Launch::begin_secret() {
 
 void Launch::kernel() {
   arm(false);
+  const bool recording = runtime_.recorder().on();
+  if (recording) runtime_.start_taking();
   const Nanos begin = runtime_.tick();
   {
     const InOp in_op;
     traits_.op->redispatchBoxed(keys_, &stack_);
   }
   cost_ = runtime_.tick() - begin;
+  if (recording) taken_ = runtime_.taken();
   if (drawing_.owns_lock()) drawing_.unlock();
 }
 
@@ -326,9 +329,14 @@ Phase Launch::phase() {
 void Launch::record() {
   std::vector<Block*> inputs, outputs;
   for (const Input& input : scratch_.inputs) inputs.push_back(input.block);
-  for (const Input& output : scratch_.outputs) outputs.push_back(output.block);
+  Bytes scratch = taken_;
+  for (const Input& output : scratch_.outputs) {
+    outputs.push_back(output.block);
+    scratch -= output.block->size;
+  }
   runtime_.recorder().op({.name = traits_.op->schema().name(),
                           .cost = cost_,
+                          .scratch = std::max(scratch, Bytes{0}),
                           .inputs = inputs,
                           .mutated = scratch_.mutated,
                           .outputs = outputs,

@@ -71,6 +71,7 @@ class Launch {
   bool recorded_pure_ = false;
   bool opaque_ = false;  // a tensor without bytes of its own is involved
   Nanos cost_{};
+  Bytes taken_{};  // the most that was taken at one time while it ran; told only to the recorder
 };
 
 }  // namespace weir::libtorch

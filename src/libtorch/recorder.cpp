@@ -61,7 +61,8 @@ void Recorder::op(const Op& op) {
                                            .recomputable = op.recomputable,
                                            .inputs = file_->inputs,
                                            .mutated = op.mutated,
-                                           .outputs = file_->outputs});
+                                           .outputs = file_->outputs,
+                                           .scratch = op.scratch});
   for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
     op.outputs[i]->number = index(first) + i;
     op.outputs[i]->numbered = true;

@@ -19,6 +19,7 @@ class Recorder {
   struct Op {
     std::string_view name;
     Nanos cost;
+    Bytes scratch;
     std::span<Block* const> inputs;
     std::span<const std::uint32_t> mutated;  // places among the inputs
     std::span<Block* const> outputs;

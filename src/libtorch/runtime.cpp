@@ -18,9 +18,16 @@ std::unique_ptr<Tier> make_tier(const std::string& text) {
   const tier::TierSpec spec = tier::parse_tier(text);
   return spec.file ? std::make_unique<tier::FileTier>(*spec.file) : nullptr;
 }
-}  // namespace
 
-namespace {
+// Whether it was lower.
+bool raise(std::atomic<std::int64_t>& peak, std::int64_t now) {
+  std::int64_t known = peak.load(std::memory_order_relaxed);
+  if (now <= known) return false;
+  while (now > known && !peak.compare_exchange_weak(known, now, std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
 // One pointer, found without a call: it is looked at several times in every op.
 __attribute__((tls_model("initial-exec"))) thread_local ThreadState* current_thread = nullptr;
 }  // namespace
@@ -194,12 +201,20 @@ Charge Runtime::charge(Bytes size) {
 
 void Runtime::count_logical(std::int64_t bytes) {
   const std::int64_t now = logical_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  std::int64_t peak = logical_peak_.load(std::memory_order_relaxed);
-  if (now <= peak) return;
-  while (now > peak && !logical_peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
-  }
+  if (!raise(logical_peak_, now)) return;
   if (core_ && budget_.follows_peak()) follow_peak();
 }
+
+void Runtime::start_taking() {
+  op_bytes_ = 0;
+  op_peak_ = 0;
+}
+
+void Runtime::count_taken(std::int64_t bytes) {
+  if (recorder_.on()) raise(op_peak_, op_bytes_ += bytes);
+}
+
+Bytes Runtime::taken() const { return {op_peak_.load()}; }
 
 void Runtime::follow_peak() {
   const Bytes budget = budget_.at({logical_peak_});

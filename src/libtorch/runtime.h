@@ -76,6 +76,9 @@ class Runtime final : public Executor {
   // Runs what the ticket waits for.
   void restore(Ticket& ticket);
   void count_op();
+  // For the recorder: the most that is taken at one time from here on.
+  void start_taking();
+  [[nodiscard]] Bytes taken() const;
   // Runs what a program let go of inside an op through the manager, once the op is over.
   void release_freed();
 
@@ -144,6 +147,7 @@ class Runtime final : public Executor {
   void take_back_lent();
   void come_back(Block& block);
   void count_logical(std::int64_t bytes);
+  void count_taken(std::int64_t bytes);
 
   RunOptions options_;
   Memory memory_;
@@ -173,6 +177,7 @@ class Runtime final : public Executor {
 
   std::atomic<std::int64_t> clock_{0};
   std::atomic<std::int64_t> logical_{0}, logical_peak_{0};
+  std::atomic<std::int64_t> op_bytes_{0}, op_peak_{0};  // since start_taking()
   std::atomic<std::int64_t> away_{0};         // blocks of the program whose bytes are not in memory
   std::atomic<std::uint64_t> step_began_{0};  // how many ops there had been
   std::atomic<std::uint64_t> ops_{0}, faults_{0}, escapes_{0}, steps_{0};

@@ -69,7 +69,7 @@ class Needs {
   }
 
   Bytes run(const TraceOp& op) {
-    Bytes sum = held_;
+    Bytes sum = held_ + op.scratch;
     ++ops_;
     for (TensorId input : trace_.inputs_of(op)) {
       const std::size_t at = storage(index(input));

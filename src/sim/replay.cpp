@@ -135,6 +135,7 @@ class Replay {
     const std::span<const TraceTensor> outputs = trace_.outputs_of(op);
     for (std::uint32_t i = 0; i < outputs.size(); ++i)
       if (outputs[i].alias_of == kFresh) ticket.deliver(i, manager_->allocate(size_of(outputs[i])));
+    if (op.scratch > Bytes{0}) const Charge scratch = manager_->allocate(op.scratch);
     executor_.clock += op.cost;
   }
 

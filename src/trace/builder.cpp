@@ -14,10 +14,11 @@ namespace {
 constexpr std::size_t kMostItems = std::size_t{1} << 31;
 constexpr std::int64_t kMostTotal = std::int64_t{1} << 61;
 
-void check_size(Bytes size) {
-  if (size < Bytes{0}) throw BadInput("a storage cannot have a negative size; give bytes >= 0");
+void check_size(Bytes size, const char* what = "a storage") {
+  if (size < Bytes{0})
+    throw BadInput(fmt::format("{} cannot have a negative size; give bytes >= 0", what));
   if (size > kMostBytes)
-    throw BadInput(fmt::format("a storage of {} bytes is beyond 2^50; check the unit", size.n));
+    throw BadInput(fmt::format("{} of {} bytes is beyond 2^50; check the unit", what, size.n));
 }
 
 void check_cost(Nanos cost) {
@@ -66,6 +67,7 @@ TensorId TraceBuilder::constant(Bytes size, const Layout& layout) {
 
 TensorId TraceBuilder::op(const OpCall& call) {
   check_cost(call.cost);
+  check_size(call.scratch, "scratch memory");
   check_room_for(call);
   check_usable(call);
   if (!call.mutated.empty()) check_mutated(call);
@@ -74,7 +76,8 @@ TensorId TraceBuilder::op(const OpCall& call) {
   TraceOp op{.name = intern(call.name),
              .phase = call.phase,
              .recomputable = call.recomputable,
-             .cost = call.cost};
+             .cost = call.cost,
+             .scratch = call.scratch};
   total_cost_ += call.cost;
   auto append = [](auto& to, auto from, std::uint32_t& first, std::uint32_t& count) {
     first = static_cast<std::uint32_t>(to.size());

@@ -34,6 +34,7 @@ struct OpCall {
   std::span<const TensorId> inputs = {};
   std::span<const std::uint32_t> mutated = {};  // positions among the inputs
   std::span<const Output> outputs = {};
+  Bytes scratch = {};  // the most it takes at one time beside its outputs, and gives back
 };
 
 // Makes a Trace and is the only place that enforces its invariants. What cannot be part of a trace

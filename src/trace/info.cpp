@@ -37,6 +37,7 @@ class Liveness {
 
   void add_outputs(const TraceOp& op) {
     for (std::uint32_t i = 0; i < op.outputs; ++i) add(op.first_output + i);
+    peak_ = std::max(peak_, used_ + op.scratch);
   }
 
   void add(std::uint32_t tensor) {
@@ -66,7 +67,7 @@ class OpSizes {
   }
 
   Bytes distinct(const TraceOp& op) {
-    Bytes sum = outputs(op);
+    Bytes sum = made(op);
     ++now_;
     for (TensorId input : trace_.inputs_of(op)) {
       std::size_t s = index(trace_.tensors[index(input)].storage);
@@ -77,7 +78,7 @@ class OpSizes {
   }
 
   [[nodiscard]] Bytes by_argument(const TraceOp& op) const {
-    Bytes sum = outputs(op);
+    Bytes sum = made(op);
     for (TensorId input : trace_.inputs_of(op)) {
       const TraceTensor& tensor = trace_.tensors[index(input)];
       if (tensor.alias_of == kFresh) sum += trace_.storages[index(tensor.storage)].size;
@@ -86,8 +87,8 @@ class OpSizes {
   }
 
  private:
-  [[nodiscard]] Bytes outputs(const TraceOp& op) const {
-    Bytes sum;
+  [[nodiscard]] Bytes made(const TraceOp& op) const {
+    Bytes sum = op.scratch;
     for (const TraceTensor& out : trace_.outputs_of(op))
       if (out.alias_of == kFresh) sum += trace_.storages[index(out.storage)].size;
     return sum;

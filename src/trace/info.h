@@ -27,7 +27,7 @@ struct Info {
   std::size_t views = 0, mutations = 0, steps = 0, keeps = 0;
   Nanos base_cost = {};
   Bytes liveness_peak = {}, constant_bytes = {};
-  Bytes largest_op = {};  // its distinct non-constant input storages and its fresh outputs
+  Bytes largest_op = {};  // its distinct non-constant input storages, fresh outputs and scratch
   Bytes bottleneck = {};  // as DTR's authors count: every argument, and a view has size 0
   std::vector<NameTotal> by_time = {};  // op names, most costly first
 };

@@ -119,7 +119,8 @@ void EventReader::read_op(JsonObject event) {
                .recomputable = truth(event, "recomputable", true),
                .inputs = inputs_,
                .mutated = mutated_,
-               .outputs = outputs_});
+               .outputs = outputs_,
+               .scratch = Bytes{whole_number_or(event, "scratch", 0)}});
 }
 
 void EventReader::read_output(JsonObject output) {

@@ -43,7 +43,8 @@ void write_op(const Trace& trace, const TraceOp& op, TraceWriter& writer) {
              .recomputable = op.recomputable,
              .inputs = trace.inputs_of(op),
              .mutated = trace.mutated_by(op),
-             .outputs = outputs});
+             .outputs = outputs,
+             .scratch = op.scratch});
 }
 
 void write_constant(const Trace& trace, const TraceTensor& tensor, TraceWriter& writer) {
@@ -80,6 +81,7 @@ TensorId TraceWriter::op(const OpCall& call) {
   put(",\"out\":[");
   for (const Output& output : call.outputs) put_output(output, call.inputs);
   put("]");
+  if (call.scratch > Bytes{0}) put(",\"scratch\":{}", call.scratch.n);
   if (!call.recomputable) put(",\"recomputable\":false");
   end_event();
   return TensorId{first};

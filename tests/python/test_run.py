@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+COMMAND = Path(os.environ.get("WEIR_COMMAND", ROOT / "build" / "bin" / "weir"))
 WORKERS = 2
 
 TRAIN = """
@@ -230,6 +231,19 @@ def test_a_recording_is_a_trace(run, script, tmp_path):
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run.trace").stat().st_size > 0
     assert "run.trace" in done.stderr
+
+
+def test_a_recording_tells_what_ops_take_for_a_while(run, script, tmp_path):
+    """Softmax of what is not contiguous copies its input and gives the copy back."""
+    name = script(
+        "import torch\nx = torch.rand(600, 500).t()\nassert not x.is_contiguous()\nx.softmax(1)"
+    )
+    assert run("record", "-o", "run.trace", "--", name).returncode == 0
+    convert = [COMMAND, "trace", "convert", tmp_path / "run.trace", tmp_path / "run.jsonl"]
+    subprocess.run(convert, check=True, capture_output=True)
+    events = (tmp_path / "run.jsonl").read_text().splitlines()
+    ops = [event for event in map(json.loads, events) if event.get("op") == "aten::_softmax"]
+    assert [op["scratch"] for op in ops] == [1200128]
 
 
 def test_a_program_without_torch_is_told_of(run, script, tmp_path):

@@ -30,6 +30,16 @@ TEST(Floor, IsTheConstantsAndAllThatIsKept) {
   EXPECT_EQ(floor_of(std::move(builder).finish()).n, 100 + 4 * 5);
 }
 
+TEST(Floor, CountsScratch) {
+  TraceBuilder builder{ViewRule::Keep, "t"};
+  const Output five{.size = {5}};
+  builder.constant({100});
+  builder.op({.name = "f", .outputs = {&five, 1}, .scratch = {20}});
+  const Trace trace = std::move(builder).finish();
+  EXPECT_EQ(floor_of(trace).n, 100 + 5 + 20);
+  EXPECT_EQ(replay(trace, find_policy("lru"), {.budget = {125}}).status, Status::Ok);
+}
+
 TEST(Floor, ForgetsAConstantThatIsReleased) {
   TraceBuilder builder{ViewRule::Keep, "t"};
   builder.release(builder.constant({100}));

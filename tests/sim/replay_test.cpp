@@ -84,6 +84,23 @@ TEST(Replay, SaysWhatItWouldHaveTaken) {
   EXPECT_EQ(run(trace, "lru", {.budget = result.need + result.held}).status, Status::Ok);
 }
 
+TEST(Replay, HoldsScratchWhileAnOpRunsAlsoWhenItRunsAgain) {
+  trace::TraceBuilder builder{ViewRule::Keep, "scratch"};
+  const trace::Output ten{.size = {10}};
+  const TensorId a = builder.op({.name = "a", .cost = {1}, .outputs = {&ten, 1}, .scratch = {20}});
+  const TensorId b = builder.op({.name = "b", .cost = {1}, .outputs = {&ten, 1}, .scratch = {20}});
+  builder.op({.name = "c", .cost = {1}, .inputs = {&a, 1}});
+  builder.op({.name = "d", .cost = {1}, .inputs = {&b, 1}});
+  const Trace trace = std::move(builder).finish();
+  const ReplayResult enough = run(trace, "lru", {.budget = {40}});
+  EXPECT_EQ(enough.peak.n, 40);
+  EXPECT_EQ(enough.recompute.n, 0);
+  const ReplayResult tight = run(trace, "lru", {.budget = {39}});
+  EXPECT_EQ(tight.status, Status::Ok);
+  EXPECT_EQ(tight.recompute.n, 2);  // a gives way to b, and b to a
+  EXPECT_EQ(run(trace, "lru", {.budget = {29}}).status, Status::OutOfBudget);
+}
+
 TEST(Replay, CanStopAtAConstant) {
   trace::TraceBuilder builder{ViewRule::Keep, "constant"};
   builder.constant({40});

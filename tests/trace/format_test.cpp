@@ -137,6 +137,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"{'op':'f','ns':1,'in':7}\n", "t:2: a value has the wrong type"},
         Mistake{"{'op':'f','ns':1,'in':[7]}\n", "t:2: tensor 7 does not exist"},
         Mistake{"{'op':'f','ns':1,'phase':'x\\u001b[2Jy'}\n", "t:2: \"phase\" is 'x\\x1b[2Jy'"},
+        Mistake{"{'op':'f','ns':1,'scratch':-1}\n", "t:2: scratch memory cannot have a neg"},
         Mistake{"{'op':'f','ns':1,'recomputable':1}\n",
                 "t:2: \"recomputable\" must be true or false"},
         Mistake{CONSTANT "{'op':'f','ns':1,'in':[0],'mutates':[1]}\n",

@@ -57,6 +57,16 @@ TEST_F(InfoTest, CountsOpsByWhatTheyNeed) {
   EXPECT_EQ(info.steps, 1u);
 }
 
+TEST_F(InfoTest, CountsScratchWhileTheOpRuns) {
+  TensorId x = run({}, {{.size = {10}}});
+  const Output five{.size = {5}};
+  builder.op({.name = "f", .inputs = {&x, 1}, .outputs = {&five, 1}, .scratch = {30}});
+  run({}, {{.size = {20}}});
+  Info info = info_of(trace());
+  EXPECT_EQ(info.liveness_peak, Bytes{45});
+  EXPECT_EQ(info.largest_op, Bytes{45});
+}
+
 TEST_F(InfoTest, ListsNamesByTime) {
   builder.op({.name = "cheap", .cost = {1}});
   builder.op({.name = "dear", .cost = {5}});
