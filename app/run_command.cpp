@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string budget, peak, policy, smallest, tier, compile, json, record;
+  std::string budget, peak, trace, policy, smallest, tier, compile, json, record;
   bool no_recompute = false, checksum = false, quiet = false;
 };
 
@@ -28,6 +28,7 @@ constexpr const char* kExamples = R"(Examples:
   weir run --budget 2GiB -- python train.py --epochs 3
   weir run --budget 0.5x --peak 3GiB --tier /scratch:20GiB -- python -m mypackage.train
   weir run --budget 8GiB --json run.json -- torchrun --nproc-per-node 2 train.py
+  weir run --budget 0.5x --trace run.jsonl.zst -- python train.py
   weir run --budget 2GiB -- ./train          a C++ program that uses libtorch
 The exit code is the program's own. With torchrun, each worker gets its share of the budget.
 A trace (weir record) tells what a budget will cost before you train: weir sweep TRACE.)";
@@ -49,6 +50,7 @@ Words words_of(const Arguments& arguments) {
   };
   add("--budget", arguments.budget);
   add("--peak", arguments.peak);
+  add("--trace", arguments.trace);
   add("--policy", arguments.policy);
   add("--smallest", arguments.smallest);
   add("--tier", arguments.tier);
@@ -75,6 +77,7 @@ Json json_of(const Arguments& arguments) {
     json["budget"] = bytes->n;
   else
     json["fraction"] = std::get<base::PeakShare>(budget.amount).of_peak;
+  if (!arguments.trace.empty()) json["trace"] = arguments.trace;
   if (!arguments.peak.empty()) json["peak"] = base::parse_bytes(arguments.peak).n;
   if (!arguments.smallest.empty()) json["smallest"] = base::parse_bytes(arguments.smallest).n;
   if (!arguments.policy.empty()) json["policy"] = arguments.policy;
@@ -108,6 +111,8 @@ void add_run_command(CLI::App& app, const Words& program) {
   option("--budget", arguments->budget, "2GiB, 1500MB, 0.5x of the program's peak, or auto")
       ->required();
   option("--peak", arguments->peak, "What it needs without a budget, if that is known");
+  option("--trace", arguments->trace,
+         "A trace of the same program: tells its peak, and what it needs");
   option("--policy", arguments->policy, "Who chooses what goes; see weir replay --help");
   option("--smallest", arguments->smallest, "Tensors below this size stay");
   option("--tier", arguments->tier, "FOLDER[:SIZE] for offloading, or none");

@@ -23,6 +23,7 @@ struct SessionOptions {
   Bytes budget{};           // zero: see fraction
   double fraction = 0;      // of what the program would need without a budget
   Bytes peak{};             // what it would need, if that is known; zero: learned in the first step
+  std::string trace = {};   // of the same program, if there is one: tells the peak, and more
   std::string policy = {};  // who chooses what goes; empty: the default one
   Bytes smallest{};         // tensors below this size stay; zero: the default
   bool recompute = true;    // may evict; false: only offloads

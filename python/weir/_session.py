@@ -106,6 +106,7 @@ def budget(
     tier: str | os.PathLike[str] | None = None,
     recompute: bool = True,
     peak: int | str | None = None,
+    trace: str | os.PathLike[str] | None = None,
     checksum: bool = False,
     compile: Literal["leave", "eager"] = "leave",
 ) -> Budget:
@@ -114,6 +115,8 @@ def budget(
     policy: who chooses what goes (`weir replay --help` lists them); smallest: tensors below this
     size stay; tier: FOLDER[:SIZE] for offloading, or "none"; recompute: whether evicting and
     recomputing is allowed; peak: what the program needs without a budget, if that is known;
+    trace: a recording of the same program (`weir record`), which tells the peak and what a step
+    needs at least;
     checksum: compare what is recomputed with what it was; compile: "eager" makes torch.compile
     run its functions uncompiled, because Weir cannot evict inside compiled code.
     """
@@ -127,6 +130,7 @@ def budget(
         tier=tier,
         recompute=recompute,
         peak=peak,
+        trace=trace,
         checksum=checksum,
     )
     return Budget(make, compile)

@@ -153,7 +153,10 @@ bool Runtime::offload(StorageId storage) {
   const Nanos begin = tick();
   try {
     const std::optional<Slot> slot = core_->tier->reserve(block->size);
-    if (!slot) return false;
+    if (!slot) {
+      tier_full_ = true;
+      return false;
+    }
     try {
       core_->tier->write(*slot, {block->address, static_cast<std::size_t>(block->size.n)}).wait();
     } catch (...) {
@@ -163,6 +166,7 @@ bool Runtime::offload(StorageId storage) {
     copies_[storage] = *slot;
   } catch (const TierError& error) {
     TORCH_WARN_ONCE("weir: ", error.what());
+    tier_full_ = true;
     return false;
   }
   offloaded_ += block->size.n;

@@ -10,7 +10,6 @@
 #include "base/check.h"
 #include "libtorch/flatten.h"
 #include "libtorch/key.h"
-#include "libtorch/out_of_budget.h"
 #include "libtorch/runtime.h"
 
 namespace weir::libtorch {
@@ -48,7 +47,7 @@ const OpRecord* Runtime::next(Ticket& ticket) {
     try {
       return core_->manager->next(ticket);
     } catch (const OutOfBudget& error) {
-      if (!budget_.learning()) throw_out_of_budget(error);
+      if (!budget_.learning()) fail(error);
       set_budget(error.smallest_budget());
     }
   }

@@ -5,6 +5,8 @@
 #include "base/check.h"
 #include "libtorch/out_of_budget.h"
 #include "tier/spec.h"
+#include "trace/info.h"
+#include "trace/reader.h"
 #include "weir/errors.h"
 #include "weir/registry.h"
 
@@ -17,6 +19,11 @@ std::unique_ptr<Tier> make_tier(const std::string& text) {
   if (text.empty()) return std::make_unique<tier::FileTier>(tier::FileTierOptions{});
   const tier::TierSpec spec = tier::parse_tier(text);
   return spec.file ? std::make_unique<tier::FileTier>(*spec.file) : nullptr;
+}
+
+std::optional<trace::Info> known_from(const std::string& file) {
+  if (file.empty()) return std::nullopt;
+  return trace::info_of(trace::read_trace(file));
 }
 
 // Whether it was lower.
@@ -73,12 +80,15 @@ void Runtime::start(const RunOptions& options) {
   auto core = std::make_unique<Core>();
   core->policy = find_policy(options.policy).make({});
   core->tier = make_tier(options.tier);
+  const std::optional<trace::Info> known = known_from(options.trace);
   if (core_) {
     set_budget(kUnlimited);
     bring_all_back();
     drop_core();
   }
   options_ = options;
+  step_needs_ = known ? known->largest_op : Bytes{};
+  if (known && options.peak == Bytes{}) options_.peak = known->liveness_peak;
   memory_.set_smallest(options.smallest);
   core->manager = std::make_unique<Manager>(Options{.budget = kUnlimited,
                                                     .smallest = {1},
@@ -91,7 +101,7 @@ void Runtime::start(const RunOptions& options) {
   memory_.give_back_spares();
   reset_counts();
   charge_everything();
-  budget_ = Budget{options.budget, options.fraction, options.peak};
+  budget_ = Budget{options.budget, options.fraction, options_.peak};
   active_ = true;
   set_budget(budget_.at({logical_peak_}));
   memory_.arena().reset_peak();
@@ -102,6 +112,11 @@ void Runtime::reset_counts() {
   for (auto* count : {&ops_, &faults_, &escapes_, &steps_}) *count = 0;
   for (auto* sum : {&recompute_ns_, &offload_ns_, &fetch_ns_, &offloaded_, &fetched_}) *sum = 0;
   step_began_ = 0;
+  tier_full_ = false;
+}
+
+void Runtime::fail(const OutOfBudget& error) const {
+  throw_out_of_budget(error, {.step_needs = step_needs_, .tier_full = tier_full_});
 }
 
 // What was allocated before the budget began.
@@ -193,7 +208,7 @@ Charge Runtime::charge(Bytes size) {
       return core_->manager->allocate(size);
     } catch (const OutOfBudget& error) {
       if (forget_dead_foreign()) continue;
-      if (!budget_.learning()) throw_out_of_budget(error);
+      if (!budget_.learning()) fail(error);
       set_budget(error.smallest_budget());
     }
   }

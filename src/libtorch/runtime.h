@@ -15,6 +15,7 @@
 #include "libtorch/memory.h"
 #include "libtorch/recipe.h"
 #include "libtorch/recorder.h"
+#include "weir/errors.h"
 #include "weir/executor.h"
 #include "weir/manager.h"
 #include "weir/policy.h"
@@ -26,6 +27,7 @@ struct RunOptions {
   Bytes budget{};       // zero: see fraction
   double fraction = 0;  // of the logical peak
   Bytes peak{};         // the logical peak, if it is known; zero: it is learned in the first step
+  std::string trace = {};  // of the same program, if there is one: it tells the peak and more
   std::string policy = "h_dtr_eq_indexed";
   Bytes smallest{32 << 10};
   bool recompute = true;
@@ -146,6 +148,7 @@ class Runtime final : public Executor {
   void give_up_outputs();
   void take_back_lent();
   void come_back(Block& block);
+  [[noreturn]] void fail(const OutOfBudget& error) const;
   void count_logical(std::int64_t bytes);
   void count_taken(std::int64_t bytes);
 
@@ -157,6 +160,8 @@ class Runtime final : public Executor {
   std::unique_ptr<Core> core_;
   std::atomic<bool> active_{false};
   Budget budget_;
+  Bytes step_needs_{};  // at least, by the trace; zero: not known
+  std::atomic<bool> tier_full_{false};
 
   std::mutex chunk_mutex_;
   std::unordered_map<std::int64_t, std::vector<Charge>> chunk_charges_;  // by size

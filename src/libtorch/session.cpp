@@ -17,6 +17,7 @@ libtorch::RunOptions run_options(const SessionOptions& options) {
   run.budget = options.budget;
   run.fraction = options.fraction;
   run.peak = options.peak;
+  run.trace = options.trace;
   if (!options.policy.empty()) run.policy = options.policy;
   if (options.smallest > Bytes{}) run.smallest = options.smallest;
   run.recompute = options.recompute;

@@ -23,6 +23,7 @@ RunOptions read_options(const std::string& text) try {
   options.budget = bytes(given, "budget");
   options.fraction = given.value("fraction", 0.0);
   options.peak = bytes(given, "peak");
+  options.trace = given.value("trace", "");
   if (const std::string policy = given.value("policy", ""); !policy.empty())
     options.policy = policy;
   if (const Bytes smallest = bytes(given, "smallest"); smallest > Bytes{})

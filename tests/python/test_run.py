@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -244,6 +245,36 @@ def test_a_recording_tells_what_ops_take_for_a_while(run, script, tmp_path):
     events = (tmp_path / "run.jsonl").read_text().splitlines()
     ops = [event for event in map(json.loads, events) if event.get("op") == "aten::_softmax"]
     assert [op["scratch"] for op in ops] == [1200128]
+
+
+def test_a_trace_tells_the_peak_and_what_the_step_needs(run, script, tmp_path):
+    name = script(TRAIN)
+    assert run("record", "-o", "run.trace", "--", name).returncode == 0
+    with_trace = ("run", "--trace", "run.trace", "--json", "o.json", "--budget")
+
+    half = run(*with_trace, "0.5x", "--", name)
+    assert half.returncode == 0, half.stderr
+    told = json.loads((tmp_path / "o.json").read_text())
+    assert 0.45 < told["peak_bytes"] / told["logical_peak_bytes"] < 0.51  # from the first op on
+
+    refused = run(*with_trace, "5MB", "--", name)
+    assert refused.returncode == 1
+    needs = re.search(r"for the step, by its trace, at least (\d+) bytes", refused.stderr)
+    assert needs and int(needs[1]) >= 2 * 2048 * 256 * 4
+
+    unreadable = run(*with_trace, "5MB", "--trace", name, "--", name)
+    assert unreadable.returncode == 2
+    assert len(unreadable.stderr.splitlines()) == 1
+
+
+def test_out_of_budget_says_that_the_tier_was_full(run, script, tmp_path):
+    name = script(
+        "import torch\nkept = [torch.rand(1 << 18) for _ in range(16)]\nbig = torch.empty(1 << 20)"
+    )
+    small_tier = ("--tier", f"{tmp_path}:1MiB", "--no-recompute")
+    done = run("run", "--budget", "5MiB", *small_tier, "--", name)
+    assert done.returncode == 1
+    assert "the tier could not take all" in done.stderr
 
 
 def test_a_program_without_torch_is_told_of(run, script, tmp_path):
