@@ -4,7 +4,8 @@
   python tests/python/same_bits.py --full
 
 A row is a net with its optimizer, threads and the way storages go; a column is a share of the
-logical peak. Exit code 1: a cell differs, crashes, runs below its floor, or moved nothing.
+logical peak. `--full` also looks for the smallest share that works. Exit code 1: a cell differs,
+crashes, runs below its floor, or moved nothing.
 """
 
 import argparse
@@ -34,6 +35,7 @@ SHARES = (1.0, 0.7, 0.5, 0.35, 0.25)
 KINDS = ("evict", "offload", "both")
 OPTIMIZERS = ("sgd", "adamw")
 STEPS = 5
+HALVINGS = 4
 AMPLE_BYTES = 8 << 30
 
 
@@ -157,16 +159,37 @@ class Row:
     kind: str
     peak: int
     floor: int
-    cells: dict
+    ample: str  # the word of the cell with room for everything
+    cells: dict  # words by share
 
     def wrong(self):
-        return [f"{self} at {s}: {word}" for s, word in self.cells.items() if word != word.lower()]
+        words = {"ample": self.ample} | self.cells
+        return [f"{self} at {s}: {word}" for s, word in words.items() if word != word.lower()]
+
+    def smallest(self):
+        return min((share for share, word in self.cells.items() if word == "equal"), default=None)
 
     def __str__(self):
         return f"{self.run}/{self.kind}"
 
 
-def rows_of(run, kinds=KINDS, shares=SHARES):
+def add_smallest(row, cell_of, halvings):
+    """Halves the gap between what was refused and what ran; what runs there has the same bits."""
+    ran = min((share for share, word in row.cells.items() if word == "equal"), default=1.0)
+    refused = max((s for s in row.cells if s < ran), default=0.0)
+    refused = max(refused, row.floor / row.peak)
+    for _ in range(halvings):
+        share = round((ran + refused) / 2, 3)
+        if not refused < share < ran:
+            return
+        row.cells[share] = cell_of(share)
+        if row.cells[share] == "refused":
+            refused = share
+        else:
+            ran = share
+
+
+def rows_of(run, kinds=KINDS, shares=SHARES, halvings=0):
     """All cells of one training program."""
     with Child() as stock_child, Child() as managed_child:
         stock, agree, floors = stock_child.call(train_stock, run)
@@ -175,23 +198,33 @@ def rows_of(run, kinds=KINDS, shares=SHARES):
             ample = managed_child.call(train_managed, run, kind, AMPLE_BYTES)
             word = judge(stock, 0, kind, 1.0, AMPLE_BYTES, ample)
             peak = ample[1]["logical_peak_bytes"] if ample else 0
-            row = Row(run, kind, peak, floors[kind], {"ample": word})
-            for share in shares if peak else ():
+            row = Row(run, kind, peak, floors[kind], word, {})
+
+            def cell_of(share, kind=kind, peak=peak, row=row):
                 answer = managed_child.call(train_managed, run, kind, int(share * peak))
-                row.cells[share] = judge(stock, row.floor, kind, share, peak, answer)
+                return judge(stock, row.floor, kind, share, peak, answer)
+
+            if peak:
+                row.cells |= {share: cell_of(share) for share in shares}
+                add_smallest(row, cell_of, halvings)
             yield row
 
 
 def print_row(row):
     cells = "  ".join(f"{share}: {word}" for share, word in row.cells.items())
     floor = row.floor / row.peak if row.peak else 0
-    print(f"{row!s:32} peak {row.peak / 2**20:7.1f} MiB  floor {floor:.2f}  {cells}", flush=True)
+    print(
+        f"{row!s:32} peak {row.peak / 2**20:7.1f} MiB  floor {floor:.2f}  smallest"
+        f" {row.smallest()}  ample: {row.ample}  {cells}",
+        flush=True,
+    )
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nets", default=",".join(registry.names()))
-    parser.add_argument("--full", action="store_true", help="both optimizers, one and two threads")
+    more = "both optimizers, one and two threads, the smallest share"
+    parser.add_argument("--full", action="store_true", help=more)
     return parser.parse_args()
 
 
@@ -202,7 +235,8 @@ def main():
         own = registry.find(net).optimizer
         for optimizer in OPTIMIZERS if options.full else (own,):
             for threads in (1, 2) if options.full else (2,):
-                for row in rows_of(Run(net, optimizer, threads)):
+                halvings = HALVINGS if options.full else 0
+                for row in rows_of(Run(net, optimizer, threads), halvings=halvings):
                     print_row(row)
                     wrong += row.wrong()
     print("\n".join(["wrong:", *wrong] if wrong else ["all right"]))
