@@ -14,7 +14,7 @@ class Options:
     budget: int = 0  # bytes, or 0 if it is a share
     fraction: float = 0.0
     peak: int = 0  # what the program would use without a budget; 0: not known
-    trace: str = ""  # of the same program, if there is one
+    trace: str | None = None  # of the same program, if there is one
     policy: str | None = None  # None, here and below: the runtime's default
     smallest: int | None = None
     recompute: bool = True
@@ -53,7 +53,7 @@ def make_options(
         budget=budget,
         fraction=fraction,
         peak=0 if peak is None else _bytes("peak", peak),
-        trace="" if trace is None else os.path.abspath(trace),
+        trace=None if trace is None else os.path.abspath(trace),
         policy=policy,
         smallest=None if smallest is None else _bytes("smallest", smallest),
         recompute=bool(recompute),

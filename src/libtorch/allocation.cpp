@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::int64_t kPage = 4096;
 
-// FNV over words: it is compared within one process only.
+// FNV over words: it is compared within one process only. Never 0, which stands for none.
 std::uint64_t checksum(const Block& block) {
   std::uint64_t sum = 0xcbf29ce484222325;
   const auto* words = reinterpret_cast<const std::uint64_t*>(block.address);
   for (std::int64_t i = 0; i < block.size.n / 8; ++i) sum = (sum ^ words[i]) * 0x100000001b3;
-  return sum;
+  return sum | 1;
 }
 
 Bytes whole_pages(std::size_t size) {
@@ -203,9 +203,9 @@ void Runtime::fetch(StorageId storage) {
 }
 
 void Runtime::verify(Block& block) const {
-  if (!block.checksum || !block.resident()) return;
-  const std::uint64_t before = *std::exchange(block.checksum, std::nullopt);
-  WEIR_CHECK(checksum(block) == before, "what came back is not what was evicted", block.storage);
+  if (!block.resident()) return;
+  const std::uint64_t before = block.checksum.exchange(0);  // two threads may come here at once
+  WEIR_CHECK(before == 0 || checksum(block) == before, "what came back is not what was evicted", block.storage);
 }
 
 void Runtime::come_back(Block& block) {

@@ -64,12 +64,18 @@ def options_told(ops):
 
 def test_the_runtime_is_told_what_was_asked(ops, tmp_path):
     with weir.budget(
-        "2GiB", policy="lru", smallest="4KiB", tier=f"{tmp_path}:1GiB", recompute=False, peak=9
+        "2GiB",
+        policy="lru",
+        smallest="4KiB",
+        tier=f"{tmp_path}:1GiB",
+        recompute=False,
+        peak=9,
+        trace=tmp_path / "run.trace",
     ):
         pass
     told = {"budget": 2 << 30, "fraction": 0, "peak": 9, "policy": "lru", "smallest": 4096}
     told |= {"tier": f"{tmp_path}:1GiB", "recompute": False, "checksum": False}
-    assert options_told(ops) == told
+    assert options_told(ops) == told | {"trace": str(tmp_path / "run.trace")}
 
 
 def test_what_is_not_asked_is_left_to_the_runtime(ops):
