@@ -145,6 +145,11 @@ class Manager {
   void end_step();
   // Gives up at least so many bytes, or all that can go; returns how many.
   Bytes reclaim(Bytes size);
+  // Copies a storage that nobody else has pinned to the tier, so that reclaiming it is free and
+  // others can read it there. False: no tier takes it.
+  bool back_up(const Pin& pin);
+  // What the program refers to and is evicted, with one more reference to each.
+  [[nodiscard]] std::vector<TensorId> retain_evicted();
   // Reclaims what is above a lower budget, as far as possible.
   void set_budget(Bytes budget);
 

@@ -147,6 +147,17 @@ Bytes Manager::reclaim(Bytes size) {
   return state_->reclaim_bytes(size);
 }
 
+bool Manager::back_up(const Pin& pin) {
+  const std::lock_guard lock{mutex_};
+  const Checked checked{*state_};
+  return state_->graph[pin.storage_].pins == 1 && state_->back_up(pin.storage_);
+}
+
+std::vector<TensorId> Manager::retain_evicted() {
+  const std::lock_guard lock{mutex_};
+  return state_->retain_evicted();
+}
+
 void Manager::set_budget(Bytes budget) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};

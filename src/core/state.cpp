@@ -204,19 +204,35 @@ bool State::had_better_be_offloaded(StorageId storage) {
 }
 
 bool State::offload(StorageId storage) {
-  Storage& s = graph[storage];
-  if (!s.backed) {
-    if (!executor_.offload(storage)) {
-      s.homeless = true;
-      homeless_.push_back(storage);
-      place(storage);
-      return false;
-    }
-    s.backed = true;
-    ++counters.offloads;
+  if (back_up(storage)) {
+    free_bytes(storage, Residency::Offloaded);
+    return true;
   }
-  free_bytes(storage, Residency::Offloaded);
+  Storage& s = graph[storage];
+  s.homeless = true;
+  homeless_.push_back(storage);
+  place(storage);
+  return false;
+}
+
+bool State::back_up(StorageId storage) {
+  Storage& s = graph[storage];
+  if (s.backed) return true;
+  if (!options.offload || !s.complete() || !executor_.offload(storage)) return false;
+  s.backed = true;
+  ++counters.offloads;
   return true;
+}
+
+std::vector<TensorId> State::retain_evicted() {
+  std::vector<TensorId> evicted;
+  for (std::uint32_t i = 0; i < graph.tensors(); ++i) {
+    const Tensor& tensor = graph[TensorId{i}];
+    if (tensor.references == 0) continue;
+    if (graph[tensor.storage].where() == Residency::Evicted) evicted.push_back(TensorId{i});
+  }
+  for (TensorId tensor : evicted) retain(tensor);
+  return evicted;
 }
 
 void State::fetch(StorageId storage) {

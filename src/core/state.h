@@ -41,6 +41,9 @@ class State {
   Charge charge(Bytes size);
   Bytes reclaim_bytes(Bytes size);
   void evict(StorageId storage);
+  // Copies what is resident and pinned by no one else to a tier. False: no tier takes it.
+  bool back_up(StorageId storage);
+  [[nodiscard]] std::vector<TensorId> retain_evicted();
   // Brings back what a tier has.
   void fetch(StorageId storage);
   // An op record is used by a job, or no longer.

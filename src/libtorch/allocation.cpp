@@ -205,7 +205,8 @@ void Runtime::fetch(StorageId storage) {
 void Runtime::verify(Block& block) const {
   if (!block.resident()) return;
   const std::uint64_t before = block.checksum.exchange(0);  // two threads may come here at once
-  WEIR_CHECK(before == 0 || checksum(block) == before, "what came back is not what was evicted", block.storage);
+  WEIR_CHECK(before == 0 || checksum(block) == before, "what came back is not what was evicted",
+             block.storage);
 }
 
 void Runtime::come_back(Block& block) {

@@ -31,8 +31,8 @@ struct Block {
   std::uint32_t number = 0;  // in the trace being recorded
   bool numbered = false;
   std::atomic<std::uint64_t> checksum{0};  // of the bytes that were evicted; debug mode
-  bool counted = false;                   // among the logical bytes
-  bool lent = false;                      // evicted, and given to a replay that makes it anew
+  bool counted = false;                    // among the logical bytes
+  bool lent = false;                       // evicted, and given to a replay that makes it anew
   std::atomic<bool> escaped{false};  // somebody has its address and may write whenever he likes
   std::atomic<Hook> hook{Hook::Off};
   Charge charge;            // until the manager is told

@@ -24,6 +24,24 @@ Inherited* inherited = nullptr;
 
 }  // namespace
 
+// What does not fit stays where it is: the child is told so if it reads that.
+void Runtime::back_up_for_child() {
+  const ThreadState& thread = this_thread();
+  if (!active_ || !core_ || !core_->tier || thread.in_op != 0 || thread.replaying) return;
+  Manager& manager = *core_->manager;
+  for (TensorId tensor : manager.retain_evicted()) {
+    try {
+      Ticket ticket = manager.begin_access(tensor);
+      restore(ticket);
+      const Pin pin = manager.end_access(std::move(ticket));
+      manager.back_up(pin);
+    } catch (const c10::OutOfMemoryError&) {
+    } catch (const TierError&) {
+    }
+    manager.release(tensor);
+  }
+}
+
 // In the order in which the runtime takes them. So no thread is inside any of these when the child
 // gets its copy.
 void Runtime::before_fork() {
@@ -109,9 +127,13 @@ void read_arguments(const c10::OperatorHandle& op, const torch::jit::Stack& stac
 
 void follow_forks() {
   static const bool once = [] {
-    pthread_atfork([] { Runtime::get().before_fork(); },
-                   [] { Runtime::get().after_fork_in_parent(); },
-                   [] { Runtime::get().after_fork_in_child(); });
+    pthread_atfork(
+        [] {
+          Runtime::get().back_up_for_child();
+          Runtime::get().before_fork();
+        },
+        [] { Runtime::get().after_fork_in_parent(); },
+        [] { Runtime::get().after_fork_in_child(); });
     return true;
   }();
   static_cast<void>(once);

@@ -109,7 +109,8 @@ class Runtime final : public Executor {
   // Reads the clock, and sets it for the manager.
   Nanos tick();
 
-  // For pthread_atfork.
+  // For pthread_atfork. A child cannot recompute, but it can read the tier.
+  void back_up_for_child();
   void before_fork();
   void after_fork_in_parent();
   void after_fork_in_child();

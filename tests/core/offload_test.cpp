@@ -91,6 +91,44 @@ TEST(Backed, IsReclaimedForFree) {
   EXPECT_EQ(program.manager.counters().offloads, 1u);
 }
 
+TEST(Backed, IsWhatWasBackedUp) {
+  Program program{with_tier()};
+  const TensorId a = program.op({}, 60_B);
+  {
+    const Pin pin = program.keep(a);
+    EXPECT_TRUE(program.manager.back_up(pin));
+    EXPECT_TRUE(program.manager.back_up(pin));
+    const Pin other = program.keep(a);
+    EXPECT_FALSE(program.manager.back_up(pin));  // whoever has pinned it may be changing it
+  }
+  EXPECT_TRUE(program.resident(a));
+  EXPECT_EQ(program.manager.counters().offloads, 1u);
+  program.evict(a);
+  EXPECT_TRUE(program.offloaded(a));
+  EXPECT_EQ(program.manager.counters().offloads, 1u);
+}
+
+TEST(Backed, NeedsATier) {
+  Program program{{.budget = 100_B}};
+  const TensorId a = program.op({}, 60_B);
+  const Pin pin = program.keep(a);
+  EXPECT_FALSE(program.manager.back_up(pin));
+  EXPECT_FALSE(program.storage(a).backed);
+}
+
+TEST(RetainEvicted, FindsWhatTheProgramRefersToAndNobodyHas) {
+  Program program{with_tier()};
+  const TensorId resident = program.op({}, 10_B), evicted = program.op({}, 10_B, 1_ns);
+  const TensorId offloaded = program.constant(10_B), ghost = program.op({}, 10_B, 1_ns);
+  program.op({ghost}, 10_B);
+  for (TensorId tensor : {evicted, offloaded, ghost}) program.evict(tensor);
+  program.release(ghost);
+  ASSERT_TRUE(program.resident(resident) && program.offloaded(offloaded));
+  EXPECT_THAT(program.manager.retain_evicted(), ElementsAre(evicted));
+  program.release(evicted);
+  EXPECT_EQ(program.storage(evicted).references, 1u);
+}
+
 TEST(Backed, IsOverWhenItChanges) {
   Program program{with_tier()};
   const TensorId a = program.constant(60_B);

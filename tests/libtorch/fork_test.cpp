@@ -68,6 +68,17 @@ TEST(Fork, AChildReadsWhatIsOffloadedFromTheTier) {
   EXPECT_TRUE(holds_numbers(y, 2));
 }
 
+TEST(Fork, AChildReadsWhatWasEvictedFromTheTier) {
+  torch::set_num_threads(1);
+  const Session session{{.budget = 16_MiB, .smallest = 1_B}};
+  const torch::Tensor x = numbers(), y = x.mul(2);
+  fill_the_budget();
+  ASSERT_GT(stats().evictions, 0u);
+  EXPECT_EQ(in_child([&] { return holds_numbers(y, 2) && holds_numbers(x) ? 0 : 1; }), 0);
+  EXPECT_EQ(in_child([&] { return (x + y).sum().item<float>() > 0 ? 0 : 1; }), 0);
+  EXPECT_TRUE(holds_numbers(y, 2));
+}
+
 TEST(Fork, AChildThatReadsWhatIsEvictedIsToldSo) {
   const Session session{evicting()};
   const torch::Tensor x = numbers(), y = x.mul(2);
