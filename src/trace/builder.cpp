@@ -65,6 +65,10 @@ TensorId TraceBuilder::constant(Bytes size, const Layout& layout) {
   return tensor;
 }
 
+void TraceBuilder::all_forward() {
+  for (TraceOp& op : trace_.ops) op.phase = Phase::Forward;
+}
+
 TensorId TraceBuilder::op(const OpCall& call) {
   check_cost(call.cost);
   check_size(call.scratch, "scratch memory");

@@ -52,6 +52,8 @@ class TraceBuilder {
   void release(TensorId tensor);
   void keep(TensorId tensor);
   void step();
+  // It turns out that all ops so far belong to the forward pass.
+  void all_forward();
 
   [[nodiscard]] std::int32_t references(TensorId tensor) const {
     return references_[index(tensor)];

@@ -131,7 +131,9 @@ void DtrImport::release(Slot name) {
 
 void DtrImport::annotate(std::string_view text) {
   expect(Awaiting::Instruction);
-  if (text == "BACKWARD") phase_ = Phase::Backward;
+  if (text != "BACKWARD") return;
+  builder_.all_forward();  // some ops of forward are named after their backward
+  phase_ = Phase::Backward;
 }
 
 // What is still held when the log ends is what training was for: gradients, loss, prediction.

@@ -127,6 +127,10 @@ TEST(DtrLog, BackwardBeginsAtTheAnnotationOrAtAnOpNamedSo) {
                     call("f", "", "x3", 1));
   EXPECT_EQ(seen.ops[1].phase, Phase::Backward);
   EXPECT_EQ(seen.ops[2].phase, Phase::Backward);
+  Trace both = read(kStart + call("max_pool2d_backward", "", "x1", 1) + annotate("BACKWARD") +
+                    call("g", "", "x2", 1));
+  EXPECT_EQ(both.ops[0].phase, Phase::Forward);
+  EXPECT_EQ(both.ops[1].phase, Phase::Backward);
 }
 
 TEST(DtrLog, BeginsAfterStartIfThereIsOne) {
