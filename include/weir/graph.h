@@ -19,6 +19,13 @@ struct Tensor {
   std::uint32_t next = UINT32_MAX;        // the next tensor on the same storage
 };
 
+// When an op first ran, in the program's own terms.
+struct FirstRun {
+  std::uint32_t step = 0;
+  Phase phase = Phase::Forward;
+  Nanos position{};
+};
+
 // What is needed to run one operator again.
 struct OpRecord {
   OpId id;
@@ -26,6 +33,8 @@ struct OpRecord {
   Nanos cost{};
   bool pure;               // running it again gives the same bytes and changes nothing else
   std::uint32_t step = 0;  // the training step it first ran in
+  Phase phase = Phase::Forward;
+  Nanos position{};  // the time of the program's ops before it, not counting those run again
   std::uint32_t first_input, inputs;
   TensorId first_output;
   std::uint32_t outputs = 0;
@@ -71,7 +80,7 @@ class Graph {
   StorageId add_storage(Bytes size);
   // Held once, for whoever adds it.
   OpId add_op(std::uint64_t tag, bool pure, std::span<const TensorId> inputs,
-              std::uint32_t step = 0);
+              const FirstRun& first_run = {});
   // Before the op enters any recipe.
   void set_cost(OpId op, Nanos cost) { ops_[index(op)].cost = cost; }
   // Makes room for all outputs of an op, which are then added one by one.

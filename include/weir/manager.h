@@ -45,6 +45,7 @@ struct OpCall {
   std::span<const TensorId> inputs = {};
   std::span<const std::uint32_t> mutated = {};
   bool pure = true;
+  Phase phase = Phase::Forward;
 };
 
 struct Output {

@@ -51,6 +51,8 @@ class Policy {
 
   // The candidate to go next, or nothing if there is none. Asked again until `need` bytes are free.
   virtual std::optional<Choice> choose(const View& view, Bytes need) = 0;
+  // An op of the program begins; of those that are run again it is not told.
+  virtual void begin(const Graph& /*graph*/, const OpRecord& /*op*/) {}
   virtual void note(const Graph& /*graph*/, StorageId /*storage*/, Change /*change*/) {}
 
   // Do its scores count what else would have to be restored?

@@ -9,8 +9,6 @@
 
 namespace weir {
 
-enum class Phase : std::uint8_t { Forward, Backward, Optimizer };
-
 // What becomes of a view when its storage is evicted: `Keep` = it stays valid and costs nothing to
 // bring back (Weir's own runtime); `Rerun` = it is lost and its op must run again (DTR).
 enum class ViewRule : std::uint8_t { Keep, Rerun };

@@ -13,6 +13,9 @@ enum class OpId : std::uint32_t {};
 inline constexpr StorageId kNoStorage{UINT32_MAX};
 inline constexpr OpId kNoOp{UINT32_MAX};
 
+// What a program is doing when it runs an op.
+enum class Phase : std::uint8_t { Forward, Backward, Optimizer };
+
 template <typename Id>
 constexpr std::uint32_t index(Id id) {
   return static_cast<std::uint32_t>(id);

@@ -8,7 +8,9 @@
 namespace weir::core {
 
 void State::begin(Job& job, const OpCall& call) {
-  job.op = graph.add_op(call.tag, call.pure, call.inputs, step_);
+  job.op = graph.add_op(call.tag, call.pure, call.inputs,
+                        {.step = step_, .phase = call.phase, .position = position_});
+  policy_.begin(graph, graph[job.op]);
   for (std::uint32_t position : call.mutated) {
     const StorageId changed = graph[call.inputs[position]].storage;
     if (std::ranges::find(job.mutated, changed) == job.mutated.end())
@@ -38,6 +40,7 @@ TensorId State::declare(Job& job, std::span<const Output> outputs, Nanos cost) {
   WEIR_CHECK(!job.declared, job.op);
   job.declared = true;
   graph.set_cost(job.op, cost);
+  position_ += cost;
   graph.begin_outputs(job.op, static_cast<std::uint32_t>(outputs.size()));
   job.storages.clear();
   const bool replayable =

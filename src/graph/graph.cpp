@@ -44,7 +44,7 @@ StorageId Graph::add_storage(Bytes size) {
 }
 
 OpId Graph::add_op(std::uint64_t tag, bool pure, std::span<const TensorId> inputs,
-                   std::uint32_t step) {
+                   const FirstRun& first_run) {
   OpId id{static_cast<std::uint32_t>(ops_.size())};
   if (free_ops_.empty()) {
     ops_.emplace_back();
@@ -62,7 +62,9 @@ OpId Graph::add_op(std::uint64_t tag, bool pure, std::span<const TensorId> input
   ops_[index(id)] = {.id = id,
                      .tag = tag,
                      .pure = pure,
-                     .step = step,
+                     .step = first_run.step,
+                     .phase = first_run.phase,
+                     .position = first_run.position,
                      .first_input = first,
                      .inputs = count,
                      .first_output = TensorId{static_cast<std::uint32_t>(tensors_.size())},

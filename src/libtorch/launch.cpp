@@ -197,7 +197,8 @@ std::optional<Ticket> Launch::begin_secret() {
     all.push_back(static_cast<std::uint32_t>(ids.size()));
     ids.push_back(runtime_.tensor_of(*written.block));
   }
-  Ticket ticket = runtime_.manager().begin({.inputs = ids, .mutated = all, .pure = false});
+  Ticket ticket =
+      runtime_.manager().begin({.inputs = ids, .mutated = all, .pure = false, .phase = phase()});
   if (ticket.waits()) runtime_.restore(ticket);
   return ticket;
 }
@@ -226,8 +227,9 @@ void Launch::run_alone() {
     arm(true);
     return;
   }
-  finish(runtime_.manager().begin(
-      {.tag = reinterpret_cast<std::uint64_t>(recipe_), .pure = recipe_ != nullptr}));
+  finish(runtime_.manager().begin({.tag = reinterpret_cast<std::uint64_t>(recipe_),
+                                   .pure = recipe_ != nullptr,
+                                   .phase = phase()}));
 }
 
 void Launch::run_managed() {
@@ -236,7 +238,8 @@ void Launch::run_managed() {
       runtime_.manager().begin({.tag = reinterpret_cast<std::uint64_t>(recipe_),
                                 .inputs = scratch_.ids,
                                 .mutated = scratch_.mutated,
-                                .pure = recipe_ != nullptr});
+                                .pure = recipe_ != nullptr,
+                                .phase = phase()});
   growing_ = std::exchange(recipe_, nullptr);  // it is the manager's to forget from here on
   try {
     if (ticket->waits()) runtime_.restore(*ticket);

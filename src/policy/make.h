@@ -17,6 +17,8 @@ std::unique_ptr<Policy> make_lru(const PolicyInputs&);
 std::unique_ptr<Policy> make_size(const PolicyInputs&);
 std::unique_ptr<Policy> make_random(const PolicyInputs&);
 std::unique_ptr<Policy> make_belady(const PolicyInputs&);
+std::unique_ptr<Policy> make_foresight(const PolicyInputs&);
+std::unique_ptr<Policy> make_foresight_ranked(const PolicyInputs&);
 std::unique_ptr<Policy> make_megengine(const PolicyInputs&);
 
 // What of DTR's score is kept.

@@ -33,6 +33,8 @@ constexpr PolicyEntry kPolicies[] = {
     {"random", make_random, "any candidate, by seed", false, true},
     {"megengine", make_megengine,
      "evicted neighbours of its op per byte and staleness (MegEngine)"},
+    {"foresight", make_foresight, "least cost per byte when backward comes to want it"},
+    {"foresight_ranked", make_foresight_ranked, "nearly foresight, several choices at a time"},
     {"belady", make_belady, "the storage used again last; looks into the trace", true},
     {"ab_e_size_stale", ablated<kE, true, true>, "ablation: neighbourhood cost, size, staleness"},
     {"ab_e_size", ablated<kE, true, false>, "ablation: neighbourhood cost, size"},

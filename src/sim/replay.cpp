@@ -102,7 +102,8 @@ class Replay {
     Ticket ticket = manager_->begin({.tag = tag,
                                      .inputs = trace_.inputs_of(op),
                                      .mutated = trace_.mutated_by(op),
-                                     .pure = op.recomputable});
+                                     .pure = op.recomputable,
+                                     .phase = op.phase});
     outputs_.clear();
     for (const TraceTensor& output : trace_.outputs_of(op))
       outputs_.push_back({.size = size_of(output), .alias_of = output.alias_of});

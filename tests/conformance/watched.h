@@ -33,6 +33,8 @@ class Watched final : public Policy {
     return choice;
   }
 
+  void begin(const Graph& graph, const OpRecord& op) override { policy_->begin(graph, op); }
+
   void note(const Graph& graph, StorageId storage, Change change) override {
     if (policy_->wants(change)) policy_->note(graph, storage, change);
   }

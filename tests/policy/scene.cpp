@@ -7,16 +7,24 @@ namespace weir::policy {
 StorageId Scene::make(const Made& made) {
   std::vector<TensorId> inputs;
   for (StorageId source : made.from) inputs.push_back(graph_[source].root);
-  const OpId op = graph_.add_op(0, true, inputs);
+  const OpId op = graph_.add_op(0, true, inputs, {.phase = made.phase, .position = position_});
+  policy_->begin(graph_, graph_[op]);
   graph_.set_cost(op, made.cost);
+  position_ += made.cost;
   const StorageId storage = graph_.add_storage(made.size);
   graph_.begin_outputs(op, 1);
-  graph_.add_output(op, storage, true);
+  graph_[graph_.add_output(op, storage, true)].references = 1;
+  graph_[storage].references = 1;
   graph_.extend_recipe(storage, op);
   note(storage, Change::Declared);
   graph_[storage].last_use = made.last_use;
   restore(storage);
   return storage;
+}
+
+void Scene::let_go(StorageId storage) {
+  graph_[storage].references = 0;
+  graph_[graph_[storage].root].references = 0;
 }
 
 void Scene::evict(StorageId storage) {

@@ -23,9 +23,12 @@ class Scene {
     Bytes size = {1};
     Nanos cost = {1};
     Nanos last_use = {0};
+    Phase phase = Phase::Forward;
   };
-  // A resident storage; the newest candidate.
+  // A resident storage that the program references; the newest candidate.
   StorageId make(const Made& made);
+  // The program references it no longer.
+  void let_go(StorageId storage);
   void evict(StorageId storage);
   void restore(StorageId storage);
   // A view of it, made by another op: its recipe grows.
@@ -44,6 +47,7 @@ class Scene {
   void withdraw(StorageId storage);
 
   Graph graph_;
+  Nanos position_;
   std::vector<StorageId> slots_;  // with gaps, as the manager has them
   std::size_t candidates_ = 0;
   std::unique_ptr<Policy> policy_;

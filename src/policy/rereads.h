@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "weir/policy.h"
+
+namespace weir::policy {
+
+// How likely it is that forward reads a storage again that it has not read for some time, as far as
+// this program's own reads tell: of those that were read as often and went unread as long, how many
+// were read again?
+class Rereads {
+ public:
+  void declare(StorageId storage);
+  // An op of forward at this position reads it.
+  void read(const Graph& graph, StorageId storage, Nanos position);
+  // Counts those that go unread now; before the first question at this position.
+  void survey(const Graph& graph, Nanos position);
+  [[nodiscard]] double chance(const Graph& graph, StorageId storage) const;
+  // Where forward last read it, or made it.
+  [[nodiscard]] Nanos last_read(const Graph& graph, StorageId storage) const;
+
+ private:
+  static constexpr std::uint8_t kMostReads = 3;  // more often counts as this often
+  // By the number of reads, then by the logarithm of the time since.
+  using Counts = std::array<std::array<double, 65>, kMostReads + 1>;
+  struct Known {
+    Nanos last{-1};
+    std::uint8_t reads = 0;
+  };
+
+  [[nodiscard]] Known known(StorageId storage) const {
+    return index(storage) < known_.size() ? known_[index(storage)] : Known{};
+  }
+
+  std::vector<Known> known_;  // by storage
+  Counts again_{};            // reads, by how long they were in coming
+  Counts waiting_{};          // storages as of the last survey
+  Counts chances_{};
+  Nanos position_;
+};
+
+}  // namespace weir::policy

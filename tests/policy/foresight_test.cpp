@@ -1,0 +1,146 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "policy/backward_order.h"
+#include "policy/scene.h"
+
+namespace weir::policy {
+namespace {
+
+class Foresight : public testing::TestWithParam<std::string> {
+ protected:
+  StorageId forward(std::vector<StorageId> from, Nanos cost, Bytes size = {10}) {
+    return scene_.make({.from = std::move(from), .size = size, .cost = cost});
+  }
+  StorageId backward(std::vector<StorageId> from, Nanos cost, Bytes size = {10}) {
+    return scene_.make(
+        {.from = std::move(from), .size = size, .cost = cost, .phase = Phase::Backward});
+  }
+  // A long time goes by in which nothing else is read. Too dear to go.
+  void wait() {
+    forward({}, {100'000}, {100});
+    forward({}, {100'000}, {100});
+  }
+
+  Scene scene_{GetParam()};
+};
+
+TEST_P(Foresight, GivesUpTheCheapestPerByteInForward) {
+  forward({}, {50});
+  const StorageId cheap = forward({}, {20});
+  forward({}, {30});
+  wait();
+  EXPECT_EQ(scene_.choose(), cheap);
+}
+
+TEST_P(Foresight, DoesNotChargeAgainForWhatBackwardWantsAnyway) {
+  const StorageId dear = forward({}, {1000});
+  const StorageId next = forward({dear}, {10});
+  forward({}, {300});
+  wait();
+  scene_.evict(dear);
+  EXPECT_EQ(scene_.choose(), next);
+}
+
+TEST_P(Foresight, ChargesForWhatNobodyWantsAndWouldHaveToRunAgain) {
+  const StorageId dear = forward({}, {1000});
+  forward({dear}, {10});
+  const StorageId other = forward({}, {300});
+  wait();
+  scene_.let_go(dear);
+  scene_.evict(dear);
+  EXPECT_EQ(scene_.choose(), other);
+}
+
+TEST_P(Foresight, KeepsWhatForwardIsAboutToRead) {
+  StorageId last = forward({}, {100});
+  for (int layer = 0; layer < 200; ++layer) last = forward({last}, {100});
+  EXPECT_NE(scene_.choose(), last);
+}
+
+TEST_P(Foresight, GivesUpWhatBackwardWantsLast) {
+  const StorageId first = forward({}, {100});
+  const StorageId second = forward({first}, {100});
+  const StorageId third = forward({second}, {100});
+  backward({third}, {100});
+  EXPECT_EQ(scene_.choose(), first);
+}
+
+TEST_P(Foresight, KeepsWhatBackwardMade) {
+  std::vector<StorageId> layers{forward({}, {100})};
+  while (layers.size() < 10) layers.push_back(forward({layers.back()}, {100}));
+  backward({layers.back()}, {1});
+  for (std::size_t layer = 0; layer < 5; ++layer) {
+    const StorageId victim = scene_.choose();
+    EXPECT_NE(std::ranges::find(layers, victim), layers.end());
+    scene_.evict(victim);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Foresight, testing::Values("foresight", "foresight_ranked"),
+                         [](const auto& name) { return name.param; });
+
+class BackwardOrderOf : public testing::Test {
+ protected:
+  StorageId run(Phase phase, std::vector<StorageId> from) {
+    std::vector<TensorId> inputs;
+    for (StorageId source : from) inputs.push_back(graph_[source].root);
+    const OpId op = graph_.add_op(0, true, inputs, {.phase = phase, .position = position_});
+    order_.begin(graph_, graph_[op]);
+    graph_.begin_outputs(op, 1);
+    const StorageId storage = graph_.add_storage({1});
+    graph_.add_output(op, storage, true);
+    graph_.extend_recipe(storage, op);
+    position_ += {10};
+    return storage;
+  }
+
+  Graph graph_;
+  BackwardOrder order_;
+  Nanos position_{};
+};
+
+TEST_F(BackwardOrderOf, AChainFallsOpByOp) {
+  const StorageId a = run(Phase::Forward, {});   // at 0
+  const StorageId b = run(Phase::Forward, {a});  // at 10
+  const StorageId c = run(Phase::Forward, {b});  // at 20
+  EXPECT_FALSE(order_.in_backward());
+  const StorageId of_c = run(Phase::Backward, {c});
+  EXPECT_TRUE(order_.in_backward());
+  EXPECT_EQ(order_.frontier(), Nanos{20});
+  EXPECT_EQ(order_.next_want(graph_, b), Nanos{20});
+  run(Phase::Backward, {of_c, b});
+  EXPECT_EQ(order_.frontier(), Nanos{20});
+  run(Phase::Backward, {a});
+  EXPECT_EQ(order_.frontier(), Nanos{10});
+  EXPECT_FALSE(order_.ahead(graph_, c));
+  EXPECT_TRUE(order_.ahead(graph_, b));
+  EXPECT_FALSE(order_.ahead(graph_, of_c));
+}
+
+TEST_F(BackwardOrderOf, WhatIsReadTwiceIsWantedTwice) {
+  const StorageId a = run(Phase::Forward, {});
+  const StorageId b = run(Phase::Forward, {a});  // at 10
+  const StorageId c = run(Phase::Forward, {b});
+  const StorageId d = run(Phase::Forward, {a, c});  // at 30
+  run(Phase::Backward, {d});
+  EXPECT_EQ(order_.next_want(graph_, a), Nanos{30});
+  run(Phase::Backward, {b});  // of c, at 20
+  EXPECT_EQ(order_.next_want(graph_, a), Nanos{10});
+}
+
+TEST_F(BackwardOrderOf, AnotherForwardBeginsAnew) {
+  const StorageId a = run(Phase::Forward, {});
+  run(Phase::Backward, {a});
+  run(Phase::Optimizer, {a});
+  EXPECT_TRUE(order_.in_backward());
+  run(Phase::Forward, {});  // at 30
+  EXPECT_FALSE(order_.in_backward());
+  run(Phase::Forward, {});
+  EXPECT_EQ(order_.start(), Nanos{30});
+  EXPECT_EQ(order_.length(), Nanos{10});
+}
+
+}  // namespace
+}  // namespace weir::policy
