@@ -1,4 +1,5 @@
-# The libraries we use, all from Debian's packages. A missing one is named with its package.
+# The libraries we use, from Debian's packages, and HiGHS from PyPI. A missing one is named with its
+# package.
 
 function(weir_missing what package)
   message(FATAL_ERROR "${what} is missing; install it with: apt-get install ${package}")
@@ -23,6 +24,19 @@ pkg_check_modules(zstd QUIET IMPORTED_TARGET libzstd)
 if(NOT zstd_FOUND)
   weir_missing(zstd libzstd-dev)
 endif()
+
+# HiGHS, the solver: PyPI's highsbox has headers and library in one folder.
+file(GLOB WEIR_HIGHS_FOUND
+     "${PROJECT_SOURCE_DIR}/.venv/lib/python3*/site-packages/highsbox/highs_dist")
+set(WEIR_HIGHS_DIR "${WEIR_HIGHS_FOUND}" CACHE PATH "Folder with HiGHS's include/ and lib/")
+if(NOT EXISTS "${WEIR_HIGHS_DIR}/include/highs/Highs.h")
+  message(FATAL_ERROR "HiGHS is missing; install it with: .venv/bin/pip install highsbox==1.15.1")
+endif()
+add_library(weir_highs INTERFACE)
+target_include_directories(weir_highs SYSTEM INTERFACE "${WEIR_HIGHS_DIR}/include/highs"
+                                                       "${WEIR_HIGHS_DIR}/include")
+target_link_libraries(weir_highs INTERFACE "${WEIR_HIGHS_DIR}/lib/libhighs.so")
+target_link_options(weir_highs INTERFACE "-Wl,-rpath,${WEIR_HIGHS_DIR}/lib")
 
 if(WEIR_BUILD_TESTS)
   find_path(WEIR_GMOCK_INCLUDE gmock/gmock.h)

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "plan/linear_program.h"
+#include "plan/problem.h"
+#include "plan/retention.h"
+
+namespace weir::plan {
+
+// Told now and then while a solver runs: the best cost found so far (0: none yet) and the bound.
+using Progress = std::function<void(Nanos best, Nanos bound)>;
+
+struct MethodOptions {
+  double seconds = 60;  // a solver's limit
+  int threads = 0;      // 0: as many as the machine has
+  Progress progress = {};
+};
+
+// What a method found. `plan` fits the budget; `bound` is what no schedule of the model's kind can
+// cost less than (the cost of running everything once, if nothing better is known).
+struct Answer {
+  Outcome outcome = Outcome::Unknown;
+  std::optional<Plan> plan = {};
+  Nanos bound = {};
+  double seconds = 0;
+  std::size_t columns = 0, rows = 0;  // of the solver's model
+};
+
+// The cost of running once what has not run yet.
+[[nodiscard]] inline Nanos cost_without_budget(const Problem& problem) {
+  Nanos sum;
+  for (std::uint32_t op = problem.start.first; op < problem.end(); ++op)
+    sum += problem.ops[op].cost;
+  return sum;
+}
+
+}  // namespace weir::plan

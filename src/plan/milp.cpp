@@ -1,0 +1,117 @@
+#include "plan/milp.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "plan/formulation.h"
+#include "weir/errors.h"
+
+namespace weir::plan {
+namespace {
+
+constexpr std::size_t kMostEntries = 40'000'000;  // of a model: about 2 GB in the solver
+constexpr int kAttempts = 3;
+
+void refuse_giants(const LinearProgram& program, const Problem& problem) {
+  if (program.entries.size() <= kMostEntries) return;
+  throw BadInput(
+      fmt::format("{}: the model of {} ops has {} entries, more than the {} a solver can "
+                  "be given; use another method",
+                  problem.source, problem.ops.size(), program.entries.size(), kMostEntries));
+}
+
+// Costs are whole multiples of a unit, and the solver's bound is a little uncertain.
+Nanos bound_of(const Formulation& model, double bound) {
+  if (!std::isfinite(bound)) return {std::llround(model.amount_of(0))};
+  const double safe = bound - 1e-5 - 1e-7 * std::abs(bound);
+  return {std::llround(model.amount_of(std::max(0.0, std::ceil(safe))))};
+}
+
+SolveOptions solver_options(const Formulation& model, const MethodOptions& options,
+                            double seconds) {
+  SolveOptions solver{.seconds = seconds, .threads = options.threads};
+  if (options.progress)
+    solver.progress = [&model, &options](double best, double bound) {
+      const bool found = std::isfinite(best);
+      options.progress(found ? Nanos{std::llround(model.amount_of(best))} : Nanos{},
+                       bound_of(model, bound));
+      return true;
+    };
+  return solver;
+}
+
+std::vector<Entry> guess_in(const Problem& problem, const Formulation& model,
+                            const std::optional<Retention>& guess) {
+  if (!guess) return {};
+  const std::optional<Runs> runs = runs_for(problem, *guess);
+  return runs ? model.guess_of(*guess, *runs) : std::vector<Entry>{};
+}
+
+void use_guess(Answer& answer, const Problem& problem, Bytes budget,
+               const std::optional<Retention>& guess) {
+  if (!guess) return;
+  std::optional<Plan> plan = plan_of(problem, *guess, budget);
+  if (!plan || plan->peak > budget) return;
+  answer.outcome = Outcome::Feasible;
+  answer.plan = std::move(plan);
+}
+
+// True if the solution is a schedule that fits; if not, by how much it does not.
+bool take(Answer& answer, Plan plan, Bytes budget, Bytes& excess) {
+  plan.schedule.budget = budget;
+  excess = plan.peak - budget;
+  if (excess.n > 0) return false;
+  if (!answer.plan || plan.cost < answer.plan->cost) answer.plan = std::move(plan);
+  return true;
+}
+
+}  // namespace
+
+// A solver works with tolerances: a solution that exceeds the budget by a few bytes is refused, and
+// the solver asked again with so many bytes less. The first model's bound holds for all.
+Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& options,
+                  const std::optional<Retention>& guess) {
+  Answer answer{.bound = cost_without_budget(problem)};
+  use_guess(answer, problem, budget, guess);
+  Bytes tried = budget;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const Formulation model{problem, tried};
+    refuse_giants(model.program(), problem);
+    SolveOptions solver = solver_options(model, options, options.seconds - answer.seconds);
+    solver.guess = guess_in(problem, model, guess);
+    const Solution solution = solve(model.program(), solver);
+    answer.seconds += solution.seconds;
+    if (attempt == 0) {
+      answer.columns = model.program().columns();
+      answer.rows = model.program().rows();
+      if (solution.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
+      answer.bound = std::max(answer.bound, bound_of(model, solution.bound));
+    }
+    if (solution.values.empty()) break;
+    std::optional<Plan> plan = plan_of(problem, model.retention_in(solution.values), tried);
+    Bytes excess;
+    if (!plan || take(answer, std::move(*plan), budget, excess)) break;
+    tried -= excess;
+  }
+  if (answer.plan)
+    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  return answer;
+}
+
+std::optional<Smallest> smallest_budget(const Problem& problem, const MethodOptions& options) {
+  const Formulation model{problem, floor_of(problem).budget, Formulation::Aim::LeastPeak};
+  refuse_giants(model.program(), problem);
+  const Solution solution =
+      solve(model.program(), {.seconds = options.seconds, .threads = options.threads});
+  if (solution.values.empty()) return std::nullopt;
+  const std::optional<Plan> plan = plan_of(problem, model.retention_in(solution.values), {});
+  if (!plan) return std::nullopt;
+  const double bound = solution.outcome == Outcome::Optimal
+                           ? static_cast<double>(plan->peak.n)
+                           : std::floor(model.amount_of(solution.bound));
+  return Smallest{plan->peak, {static_cast<std::int64_t>(bound)}, plan->peak_op};
+}
+
+}  // namespace weir::plan
