@@ -13,8 +13,9 @@ namespace weir::plan {
 using Progress = std::function<void(Nanos best, Nanos bound)>;
 
 struct MethodOptions {
-  double seconds = 60;  // a solver's limit
-  int threads = 0;      // 0: as many as the machine has
+  double seconds = 60;       // a solver's limit
+  int threads = 0;           // 0: as many as the machine has
+  std::uint32_t rounds = 1;  // of running ops again between two first runs (rounds.h)
   Progress progress = {};
 };
 

@@ -191,7 +191,8 @@ Formulation::Course Formulation::course_of(Stage stage, ValueId id) {
   const bool constant = value.maker == kNobody;
   Course course{.before = stays(stage, id)};
   course.at_maker = {stays(stage, id)};
-  if (value.change_of == kNoValue) course.at_maker.push_back(made(stage, id));
+  // Also what is made beside others and not wanted takes its bytes for a moment.
+  if (value.change_of == kNoValue && !constant) course.at_maker.push_back(runs(stage, value.maker));
   for (std::uint32_t user : value.users)
     if (runs(stage, user) != kZero) course.ends.push_back(user);
   Cell now = value.held_in(stage) ? kOne : stays(stage + 1, id);

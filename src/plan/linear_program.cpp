@@ -108,7 +108,9 @@ class Solver {
   [[nodiscard]] Outcome outcome() const {
     const HighsInt status = Highs_getModelStatus(highs_.get());
     if (status == kHighsModelStatusOptimal) return Outcome::Optimal;
-    if (status == kHighsModelStatusInfeasible) return Outcome::Infeasible;
+    // All columns have bounds, or costs that are not negative.
+    if (status == kHighsModelStatusInfeasible || status == kHighsModelStatusUnboundedOrInfeasible)
+      return Outcome::Infeasible;
     HighsInt found = 0;
     check(Highs_getIntInfoValue(highs_.get(), "primal_solution_status", &found));
     return found == kHighsSolutionStatusFeasible ? Outcome::Feasible : Outcome::Unknown;
@@ -118,9 +120,18 @@ class Solver {
   std::unique_ptr<void, Destroy> highs_;
 };
 
+// HiGHS does not look at the rows of a program without columns.
+Solution without_columns(const LinearProgram& program) {
+  for (std::size_t row = 0; row < program.rows(); ++row)
+    if (program.row_lower[row] > 0 || program.row_upper[row] < 0)
+      return {.outcome = Outcome::Infeasible};
+  return {.outcome = Outcome::Optimal};
+}
+
 }  // namespace
 
 Solution solve(const LinearProgram& program, const SolveOptions& options) {
+  if (program.columns() == 0) return without_columns(program);
   const auto begin = std::chrono::steady_clock::now();
   Solver solver{options};
   solver.pass(program);

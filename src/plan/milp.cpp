@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "plan/formulation.h"
+#include "plan/rounds.h"
 #include "weir/errors.h"
 
 namespace weir::plan {
@@ -67,12 +68,10 @@ bool take(Answer& answer, Plan plan, Bytes budget, Bytes& excess) {
   return true;
 }
 
-}  // namespace
-
 // A solver works with tolerances: a solution that exceeds the budget by a few bytes is refused, and
 // the solver asked again with so many bytes less. The first model's bound holds for all.
-Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& options,
-                  const std::optional<Retention>& guess) {
+Answer solve_staged(const Problem& problem, Bytes budget, const MethodOptions& options,
+                    const std::optional<Retention>& guess) {
   Answer answer{.bound = cost_without_budget(problem)};
   use_guess(answer, problem, budget, guess);
   Bytes tried = budget;
@@ -89,7 +88,7 @@ Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& opt
       if (solution.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
       answer.bound = std::max(answer.bound, bound_of(model, solution.bound));
     }
-    if (solution.values.empty()) break;
+    if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown) break;
     std::optional<Plan> plan = plan_of(problem, model.retention_in(solution.values), tried);
     Bytes excess;
     if (!plan || take(answer, std::move(*plan), budget, excess)) break;
@@ -100,12 +99,28 @@ Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& opt
   return answer;
 }
 
+}  // namespace
+
+Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& options,
+                  const std::optional<Retention>& guess) {
+  if (options.rounds == 1) return solve_staged(problem, budget, options, guess);
+  const Problem spread_out = with_rounds(problem, options.rounds);
+  Answer answer = solve_staged(spread_out, budget, options, {});
+  if (answer.plan) {
+    Plan& plan = *answer.plan;
+    plan.schedule = without_rounds(problem, options.rounds, std::move(plan.schedule));
+    plan.peak_op = (plan.peak_op + 1) / options.rounds - 1;
+  }
+  return answer;
+}
+
 std::optional<Smallest> smallest_budget(const Problem& problem, const MethodOptions& options) {
   const Formulation model{problem, floor_of(problem).budget, Formulation::Aim::LeastPeak};
   refuse_giants(model.program(), problem);
   const Solution solution =
       solve(model.program(), {.seconds = options.seconds, .threads = options.threads});
-  if (solution.values.empty()) return std::nullopt;
+  if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown)
+    return std::nullopt;
   const std::optional<Plan> plan = plan_of(problem, model.retention_in(solution.values), {});
   if (!plan) return std::nullopt;
   const double bound = solution.outcome == Outcome::Optimal

@@ -6,8 +6,9 @@
 
 namespace weir::plan {
 
-// The best schedule there is, of Checkmate's kind: in each stage every op runs at most once, in the
-// trace's order. Begins with the guess, if that fits the budget.
+// The best schedule there is, of Checkmate's kind: in each round every op runs at most once, in the
+// trace's order, and there is one round between two first runs. Begins with the guess, if that fits
+// the budget and there is one round.
 [[nodiscard]] Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& options,
                                 const std::optional<Retention>& guess = {});
 

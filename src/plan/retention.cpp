@@ -120,7 +120,7 @@ class Emitter {
     }
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       if (problem_.values[i].held_in(stage_)) last_need_[i] = stage_ + 1;
-      if (stage_ == problem_.end() || retention_.keeps(stage_ + 1, ValueId{i}))
+      if (stage_ < problem_.end() && retention_.keeps(stage_ + 1, ValueId{i}))
         last_need_[i] = UINT32_MAX;
     }
   }

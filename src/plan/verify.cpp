@@ -1,6 +1,7 @@
 #include "plan/verify.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,10 +30,10 @@ class Device {
       if ((constant || value.held_in(next_)) && value.appears < next_ && value.end_held >= next_)
         appear(ValueId{i});
     }
-    constants_arrive();
   }
 
   void carry_out(ScheduledMove move) {
+    if (move.move != Move::Evict) constants_arrive();
     if (move.move == Move::Compute) return compute(move.item);
     if (move.item >= storages_.size())
       throw Broken{fmt::format("there is no storage {}", move.item)};
@@ -52,6 +53,7 @@ class Device {
   }
 
   void finish() {
+    constants_arrive();
     if (next_ != problem_.end())
       throw Broken{fmt::format("{} never runs", place_of(problem_, next_))};
     check_held();
@@ -109,7 +111,9 @@ class Device {
     copies_ += size(index(storage));
   }
 
+  // Once in a stage, after what the program lets go of first.
   void constants_arrive() {
+    if (std::exchange(arrived_, true)) return;
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
       if (problem_.values[i].maker == kNobody && problem_.values[i].appears == next_)
         appear(ValueId{i});
@@ -144,7 +148,7 @@ class Device {
     for (ValueId output : op.outputs) adopt(output, number, first);
     if (!first) return;
     ++next_;
-    constants_arrive();
+    arrived_ = false;
   }
 
   void read_inputs(const ProblemOp& op, std::uint32_t number) {
@@ -250,6 +254,7 @@ class Device {
   std::vector<bool> there_;  // by value
   std::vector<StorageState> storages_;
   std::uint32_t next_;  // the op that has not run yet
+  bool arrived_ = false;
   Bytes used_, peak_, copies_;
   std::uint32_t peak_op_ = 0;
   Nanos clock_, waited_, writer_free_, reader_free_;

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+
+#include "plan/problem.h"
+
+namespace weir::plan::test {
+
+enum class Order {
+  Staged,  // in each stage every op at most once, in the trace's order: what the MILP searches
+  Any,     // ops run again whenever and as often as one likes
+};
+
+// The least cost by trying everything, state by state; nothing if the budget is too small. For
+// problems of at most 20 values or so.
+[[nodiscard]] std::optional<Nanos> naive_optimum(const Problem& problem, Bytes budget, Order order);
+
+}  // namespace weir::plan::test

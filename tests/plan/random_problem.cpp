@@ -1,0 +1,37 @@
+#include "plan/random_problem.h"
+
+#include <numeric>
+
+#include "base/rng.h"
+#include "trace/generate.h"
+#include "trace/graph_program.h"
+
+namespace weir::plan::test {
+
+Trace random_graph(std::uint64_t seed) {
+  base::Rng rng{seed};
+  std::vector<trace::GraphNode> nodes(3 + rng.below(6));
+  for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].name = "op" + std::to_string(i);
+    nodes[i].cost = {static_cast<std::int64_t>(rng.below(8))};
+    nodes[i].size = {static_cast<std::int64_t>(rng.below(6))};
+    for (std::uint32_t input = 0; input < i; ++input)
+      if (rng.chance(input + 1 == i ? 3 : 1, 4)) nodes[i].inputs.push_back(input);
+  }
+  std::vector<std::uint32_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), 0u);
+  return trace::program_of(nodes, order, ViewRule::Rerun, "graph " + std::to_string(seed));
+}
+
+Trace random_log(std::uint64_t seed) {
+  return trace::random_log_trace(
+      seed, {.ops = 6, .constants = 1, .most_live = 5, .most_bytes = {6}, .most_cost = {8}});
+}
+
+Trace random_training(std::uint64_t seed) {
+  return trace::training_step(
+      seed,
+      {.steps = 1, .ops = 3, .parameters = 1, .most_live = 5, .most_bytes = {6}, .most_cost = {8}});
+}
+
+}  // namespace weir::plan::test

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstdint>
+
+#include "weir/trace.h"
+
+namespace weir::plan::test {
+
+// A computation graph of at most eight ops, each with one output, as Checkmate's are.
+[[nodiscard]] Trace random_graph(std::uint64_t seed);
+// Views and several outputs under DTR's rules, constants, kept results.
+[[nodiscard]] Trace random_log(std::uint64_t seed);
+// Training under Weir's rules: in-place changes, views, ops that cannot run again.
+[[nodiscard]] Trace random_training(std::uint64_t seed);
+
+}  // namespace weir::plan::test
