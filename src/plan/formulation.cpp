@@ -75,10 +75,14 @@ void Formulation::add_columns(Stage stage) {
 
 Formulation::Cell Formulation::fixed_or_new_stay(Stage stage, ValueId id) {
   const Value& value = problem_[id];
-  const bool resident =
-      std::ranges::find(problem_.start.resident, id) != problem_.start.resident.end();
-  if (stage == first_)
-    return resident || (value.appears < first_ && value.held_in(first_)) ? kOne : kZero;
+  if (stage == first_) {
+    if (value.appears < first_ && value.held_in(first_)) return kOne;
+    const bool resident =
+        std::ranges::find(problem_.start.resident, id) != problem_.start.resident.end();
+    if (!resident || last_use_[index(id)] < stage) return kZero;
+    if (stage <= roomy_) return kOne;
+    return program_.add_column(0, 0, 1, true);
+  }
   if (value.appears >= stage || value.changed_by < stage || last_use_[index(id)] < stage)
     return kZero;
   const bool must = value.held_in(stage) && (value.held_in(stage - 1) || stage > value.last_remake);
@@ -153,8 +157,10 @@ void Formulation::add_retention(Stage stage) {
     const Value& value = problem_.values[i];
     const Cell stay = stays(stage, id);
     add_row({{1, stays(stage + 1, id)}, {-1, made(stage, id)}, {-1, stay}}, 0);
-    if (value.view_of != kNoValue)
+    if (value.view_of != kNoValue) {
       add_row({{1, stays(stage + 1, id)}, {-1, stays(stage + 1, value.view_of)}}, 0);
+      if (stage == first_) add_row({{1, stay}, {-1, stays(stage, value.view_of)}}, 0);
+    }
     if (value.maker == kNobody || value.appears >= stage) continue;
     const Cell run = runs(stage, value.maker);
     if (problem_.ops[value.maker].outputs.size() == 1) add_row({{1, run}, {1, stay}}, 1);
@@ -245,11 +251,14 @@ void Formulation::add_memory(Stage stage) {
 
 Retention Formulation::retention_in(const std::vector<double>& solution, double threshold) const {
   Retention retention{problem_};
+  const auto is_set = [&](Cell cell) {
+    return cell == kOne || (cell >= 0 && solution[static_cast<std::size_t>(cell)] > threshold);
+  };
+  for (ValueId value : problem_.start.resident)
+    if (!is_set(stays(first_, value))) retention.let_go(value);
   for (Stage stage = first_ + 1; stage <= problem_.end(); ++stage) {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
-      const Cell cell = stays(stage, ValueId{i});
-      if (cell == kOne || (cell >= 0 && solution[static_cast<std::size_t>(cell)] > threshold))
-        retention.keep(stage, ValueId{i});
+      if (is_set(stays(stage, ValueId{i}))) retention.keep(stage, ValueId{i});
     }
   }
   return retention;

@@ -54,11 +54,14 @@ class Room {
     return sum;
   }
 
+  // Something that is gone might best be made again now, for later.
   [[nodiscard]] bool lacks_nothing(Stage stage) const {
-    const auto there = [&](ValueId id) { return there_[index(id)]; };
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-      if (problem_.values[i].held_in(stage) && !there_[i]) return false;
-    return stage == problem_.end() || std::ranges::all_of(problem_.ops[stage].inputs, there);
+    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
+      const Value& value = problem_.values[i];
+      const bool of_use = last_use_[i] >= stage && value.changed_by >= stage;
+      if (value.appears < stage && of_use && !there_[i]) return false;
+    }
+    return true;
   }
 
  private:

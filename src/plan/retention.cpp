@@ -35,6 +35,11 @@ void Retention::keep(Stage stage, ValueId value) {
   if (may_stay(*problem_, (*problem_)[value], stage)) kept_.set(stage, index(value));
 }
 
+void Retention::let_go(ValueId value) {
+  const Stage first = problem_->start.first;
+  if (!(*problem_)[value].held_in(first)) kept_.set(first, index(value), false);
+}
+
 namespace {
 
 class RunFinder {
@@ -94,13 +99,21 @@ class Emitter {
     plan_.schedule = {
         .ops = problem_.signatures, .budget = budget, .first = problem_.start.first, .moves = {}};
     stage_ = problem_.start.first;
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-      if (retention_.keeps(stage_, ValueId{i})) put(ValueId{i}, stage_);
+    begin();
     for (; stage_ <= problem_.end(); ++stage_) run_stage();
     return std::move(plan_);
   }
 
  private:
+  void begin() {
+    const Retention all{problem_};
+    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
+      if (all.keeps(stage_, ValueId{i})) put(ValueId{i}, stage_);
+      last_need_[i] = retention_.keeps(stage_, ValueId{i}) ? UINT32_MAX : 0;
+    }
+    drop_unneeded(0);
+  }
+
   void run_stage() {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
       if (problem_.values[i].maker == kNobody && problem_.values[i].appears == stage_)

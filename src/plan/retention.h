@@ -25,8 +25,8 @@ class StageTable {
 };
 
 // Which values are there when a stage begins, having been there when the one before ended. With it
-// a schedule is said: each stage makes again, in the order of ops, what it lacks. What is there
-// when the first stage begins is part of the problem, and what must stay is kept in any case.
+// a schedule is said: each stage makes again, in the order of ops, what it lacks. What must stay is
+// kept in any case, and so is what is there at the start until it is let go.
 class Retention {
  public:
   explicit Retention(const Problem& problem);
@@ -38,6 +38,8 @@ class Retention {
   }
   // May be asked for what cannot be; it is not kept then.
   void keep(Stage stage, ValueId value);
+  // At the start, before anything runs.
+  void let_go(ValueId value);
 
  private:
   const Problem* problem_;

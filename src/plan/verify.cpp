@@ -26,9 +26,7 @@ class Device {
     for (StorageId storage : problem.start.offloaded) back_up_at_start(storage);
     for (std::uint32_t i = 0; i < problem.values.size(); ++i) {
       const Value& value = problem.values[i];
-      const bool constant = value.maker == kNobody && value.appears < next_;
-      if ((constant || value.held_in(next_)) && value.appears < next_ && value.end_held >= next_)
-        appear(ValueId{i});
+      if (value.appears < next_ && value.held_in(next_)) appear(ValueId{i});
     }
   }
 

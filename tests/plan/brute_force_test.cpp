@@ -22,7 +22,9 @@ class BruteForce : public testing::TestWithParam<Kind> {};
 
 // Budgets from the floor to the peak, a different one for each seed.
 Bytes budget_for(const Problem& problem, std::uint64_t seed) {
-  const Bytes floor = floor_of(problem).budget;
+  Bytes at_start;
+  for (ValueId value : problem.start.resident) at_start += problem[value].size;
+  const Bytes floor = std::max(at_start, floor_of(problem).budget);
   const std::int64_t room = std::max<std::int64_t>(problem.peak.n - floor.n, 0);
   return {floor.n + static_cast<std::int64_t>(seed % 4) * room / 4};
 }
@@ -64,6 +66,28 @@ TEST_P(BruteForce, FindsNothingBetter) {
   EXPECT_GT(feasible, GetParam().seeds / 2);
   EXPECT_GT(dearer, feasible / 20);
   EXPECT_LT(order_matters, feasible / 100);
+}
+
+// From any state, also one in which something is gone for good.
+TEST_P(BruteForce, FindsNothingBetterForTheRestOfAStep) {
+  std::uint64_t feasible = 0, dearer = 0;
+  for (std::uint64_t seed = 0; seed < GetParam().seeds / 2; ++seed) {
+    const Problem problem = rest_of(problem_of(GetParam().make(seed)), seed);
+    if (problem.values.size() > 18) continue;
+    const Bytes budget = budget_for(problem, seed);
+    const std::optional<Nanos> best = naive_optimum(problem, budget, Order::Staged);
+    const Answer answer = solve_milp(problem, budget, {.seconds = 60, .threads = 1});
+    ASSERT_EQ(answer.outcome, best ? Outcome::Optimal : Outcome::Infeasible) << "seed " << seed;
+    if (!best) continue;
+    ASSERT_EQ(answer.plan->cost, *best) << "seed " << seed;
+    const Verdict verdict = verify(problem, answer.plan->schedule);
+    ASSERT_EQ(verdict.violation, std::nullopt) << "seed " << seed;
+    ASSERT_EQ(verdict.cost, *best) << "seed " << seed;
+    ++feasible;
+    if (*best > cost_without_budget(problem)) ++dearer;
+  }
+  EXPECT_GT(feasible, GetParam().seeds / 8);
+  EXPECT_GT(dearer, feasible / 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, BruteForce,

@@ -34,4 +34,19 @@ Trace random_training(std::uint64_t seed) {
       {.steps = 1, .ops = 3, .parameters = 1, .most_live = 5, .most_bytes = {6}, .most_cost = {8}});
 }
 
+Problem rest_of(Problem problem, std::uint64_t seed) {
+  base::Rng rng{seed};
+  const auto first = static_cast<std::uint32_t>(1 + rng.below(problem.ops.size()));
+  problem.start.first = first;
+  std::vector<bool> there(problem.values.size());
+  for (std::uint32_t i = 0; i < problem.values.size(); ++i) {
+    const Value& value = problem.values[i];
+    const bool could = value.appears < first && value.changed_by >= first;
+    const bool has_bytes = value.view_of == kNoValue || there[index(value.view_of)];
+    there[i] = could && has_bytes && (value.held_in(first) || rng.chance(2, 3));
+    if (there[i]) problem.start.resident.push_back(ValueId{i});
+  }
+  return problem;
+}
+
 }  // namespace weir::plan::test

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "plan/problem.h"
 #include "weir/trace.h"
 
 namespace weir::plan::test {
@@ -12,5 +13,8 @@ namespace weir::plan::test {
 [[nodiscard]] Trace random_log(std::uint64_t seed);
 // Training under Weir's rules: in-place changes, views, ops that cannot run again.
 [[nodiscard]] Trace random_training(std::uint64_t seed);
+
+// The rest of a problem: some ops have run, and some of what they made is still there.
+[[nodiscard]] Problem rest_of(Problem problem, std::uint64_t seed);
 
 }  // namespace weir::plan::test

@@ -1,0 +1,96 @@
+#include "plan/methods.h"
+
+#include <algorithm>
+#include <string>
+
+#include "plan/checkpoints.h"
+#include "plan/chen.h"
+#include "plan/griewank.h"
+#include "plan/lp_round.h"
+#include "plan/milp.h"
+#include "weir/errors.h"
+
+namespace weir::plan {
+namespace {
+
+constexpr std::size_t kMostForGuess = 2000;  // ops for which all baselines are tried first
+
+void try_keep_all(const Problem& problem, const Candidates& /*candidates*/, const Try& consider) {
+  Retention retention{problem};
+  for (std::uint32_t i = 0; i < problem.values.size(); ++i)
+    keep_until(retention, problem, ValueId{i}, last_read(problem, ValueId{i}));
+  consider(retention);
+}
+
+using Baseline = void (*)(const Problem&, const Candidates&, const Try&);
+using Find = Candidates (*)(const Problem&);
+
+template <Baseline baseline, Find find>
+void try_into(Best& best, const Problem& problem) {
+  baseline(problem, find(problem), [&](const Retention& retention) { best.consider(retention); });
+}
+
+void found(Answer& answer, Best& best) {
+  if (answer.outcome == Outcome::Infeasible) return;
+  answer.plan = std::move(best.plan);
+  if (answer.plan)
+    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+}
+
+template <Baseline baseline, Find find>
+Answer plan_by(const Problem& problem, Bytes budget, const MethodOptions& /*options*/) {
+  Best best{problem, budget};
+  try_into<baseline, find>(best, problem);
+  Answer answer{.bound = cost_without_budget(problem)};
+  found(answer, best);
+  return answer;
+}
+
+void try_baselines(Best& best, const Problem& problem) {
+  try_into<try_keep_all, linear_candidates>(best, problem);
+  if (problem.ops.size() > kMostForGuess) return;
+  try_into<try_chen_greedy, linear_candidates>(best, problem);
+  try_into<try_chen_greedy, articulation_points>(best, problem);
+  try_into<try_chen_sqrt, linear_candidates>(best, problem);
+  try_into<try_griewank, linear_candidates>(best, problem);
+}
+
+Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& options) {
+  Best best{problem, budget};
+  Answer answer = try_lp_round(problem, budget, options,
+                               [&](const Retention& retention) { best.consider(retention); });
+  found(answer, best);
+  return answer;
+}
+
+Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& options) {
+  Best best{problem, budget};
+  try_baselines(best, problem);
+  return solve_milp(problem, budget, options, best.retention);
+}
+
+constexpr MethodEntry kMethods[] = {
+    {"milp", plan_by_milp, "the best there is, by mixed-integer programming; proves it"},
+    {"lp", plan_by_lp, "the same with fractions, rounded; gives a bound"},
+    {"chen_sqrt", plan_by<try_chen_sqrt, linear_candidates>, "every k-th op, k the root of all"},
+    {"chen_sqrt_ap", plan_by<try_chen_sqrt, articulation_points>, "the same, cut points only"},
+    {"chen_greedy", plan_by<try_chen_greedy, linear_candidates>, "segments of equal bytes"},
+    {"chen_greedy_ap", plan_by<try_chen_greedy, articulation_points>, "the same, cut points only"},
+    {"griewank", plan_by<try_griewank, linear_candidates>, "splits the chain again and again"},
+    {"griewank_ap", plan_by<try_griewank, articulation_points>, "the same, cut points only"},
+    {"keep_all", plan_by<try_keep_all, linear_candidates>, "nothing runs again"},
+};
+
+}  // namespace
+
+std::span<const MethodEntry> methods() { return kMethods; }
+
+const MethodEntry& find_method(std::string_view name) {
+  const auto found = std::ranges::find(kMethods, name, &MethodEntry::name);
+  if (found != std::end(kMethods)) return *found;
+  std::string known;
+  for (const MethodEntry& entry : kMethods) known.append(" ").append(entry.name);
+  throw BadInput("there is no method '" + std::string(name) + "'; choose one of" + known);
+}
+
+}  // namespace weir::plan
