@@ -55,6 +55,8 @@ class Formulation {
   // 1 or the column that says that the value is made in this stage.
   [[nodiscard]] Cell made(Stage stage, ValueId value) const;
 
+  // Terms of the same column together; constants are taken from `most`.
+  [[nodiscard]] static std::vector<Entry> merged(const std::vector<Term>& terms, double& most);
   void add_row(const std::vector<Term>& terms, double most);
   void add_dependencies(Stage stage);
   void add_retention(Stage stage);
@@ -64,6 +66,8 @@ class Formulation {
   [[nodiscard]] Cell larger(Cell a, Cell b);
   void add_amount(std::vector<Term>& row, const Course& course, ValueId value,
                   std::uint32_t op) const;
+  // `used` is the column with the bytes at the op before, and then at this one; kZero: none yet.
+  void add_memory_row(const std::vector<Term>& row, std::vector<Term>& before, Cell& used);
 
   const Problem& problem_;
   Bytes budget_;
@@ -72,6 +76,7 @@ class Formulation {
   LinearProgram program_;
   std::vector<std::vector<Cell>> stays_, runs_;  // by stage, then value or op
   Cell peak_ = kZero;
+  bool in_steps_ = false;  // memory rows say what changes from op to op, and not all that is there
   double unit_ = 1, offset_ = 0, bytes_ = 1, most_bytes_ = 0;
 };
 

@@ -66,7 +66,11 @@ Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& opt
 Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& options) {
   Best best{problem, budget};
   try_baselines(best, problem);
-  return solve_milp(problem, budget, options, best.retention);
+  Answer answer = solve_milp(problem, budget, options, best.retention);
+  if (answer.outcome != Outcome::Infeasible || options.rounds > 1) return answer;
+  MethodOptions more = options;
+  more.rounds = 2;  // in another order there may be one
+  return solve_milp(problem, budget, more);
 }
 
 constexpr MethodEntry kMethods[] = {

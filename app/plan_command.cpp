@@ -1,0 +1,277 @@
+#include "plan_command.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "output.h"
+#include "plan/methods.h"
+#include "plan/milp.h"
+#include "plan/verify.h"
+#include "progress.h"
+#include "schedule_file.h"
+#include "trace/message.h"
+#include "trace/reader.h"
+#include "weir/errors.h"
+
+namespace weir::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using plan::Outcome;
+
+constexpr std::size_t kMostForSmallest = 400;  // ops for which the least peak is searched
+
+struct Arguments {
+  std::filesystem::path trace, out, check;
+  std::string budget, method = "milp";
+  double seconds = 60;
+  int threads = 0;
+  std::uint32_t rounds = 1;
+  bool json = false;
+};
+
+struct Result {
+  plan::Problem problem;
+  base::BudgetSpec spec;
+  Bytes budget;
+  plan::Floor floor;
+  std::string method;
+  plan::Answer answer;
+  std::optional<plan::Smallest> smallest = {};  // asked for if there is no schedule
+};
+
+double share(std::int64_t part, std::int64_t of) {
+  return static_cast<double>(part) / std::max(1.0, static_cast<double>(of));
+}
+
+void check_numbers(const Arguments& arguments) {
+  if (!(arguments.seconds > 0 && arguments.seconds <= 1e7))
+    throw BadInput("--time-limit takes seconds above 0, such as 60");
+  if (arguments.rounds < 1 || arguments.rounds > 8)
+    throw BadInput("--rounds takes a number from 1 to 8");
+  if (arguments.threads < 0 || arguments.threads > 1024)
+    throw BadInput("--threads takes a number from 0 (all) to 1024");
+}
+
+plan::MethodOptions options_of(const Arguments& arguments, ProgressBar& bar) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto all = static_cast<std::size_t>(arguments.seconds + 1);
+  return {.seconds = arguments.seconds,
+          .threads = arguments.threads,
+          .rounds = arguments.rounds,
+          .progress = [&bar, begin, all](Nanos, Nanos) {
+            const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
+            bar.show(std::min(all, static_cast<std::size_t>(past.count())), all);
+          }};
+}
+
+Result run(const Arguments& arguments) {
+  check_numbers(arguments);
+  const base::BudgetSpec spec = base::parse_budget(arguments.budget);
+  const plan::MethodEntry& method = plan::find_method(arguments.method);
+  Result result{
+      plan::problem_of(trace::read_trace(arguments.trace)), spec, {}, {}, arguments.method, {}};
+  result.budget = spec.resolve(result.problem.peak);
+  result.floor = plan::floor_of(result.problem);
+  ProgressBar bar{"planning"};
+  const plan::MethodOptions options = options_of(arguments, bar);
+  result.answer.outcome = Outcome::Infeasible;
+  if (result.budget >= result.floor.budget)
+    result.answer = method.plan(result.problem, result.budget, options);
+  if (result.answer.outcome == Outcome::Infeasible && result.problem.ops.size() <= kMostForSmallest)
+    result.smallest = plan::smallest_budget(result.problem, options);
+  return result;
+}
+
+const char* name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Optimal:
+      return "optimal";
+    case Outcome::Feasible:
+      return "feasible";
+    case Outcome::Infeasible:
+      return "infeasible";
+    case Outcome::Unknown:
+      return "none";
+  }
+  return "";
+}
+
+std::size_t count(const Schedule& schedule, Move move) {
+  return static_cast<std::size_t>(std::ranges::count(schedule.moves, move, &ScheduledMove::move));
+}
+
+std::size_t recomputes(const Result& result) {
+  return count(result.answer.plan->schedule, Move::Compute) - result.problem.ops.size();
+}
+
+// The smallest budget that is known to do, or the one below which nothing does.
+std::pair<Bytes, std::uint32_t> least(const Result& result) {
+  if (result.smallest) return {result.smallest->budget, result.smallest->op};
+  return {result.floor.budget, result.floor.op};
+}
+
+Json json_of_result(const Result& result) {
+  const plan::Problem& problem = result.problem;
+  Json json = {{"trace", problem.source},
+               {"method", result.method},
+               {"budget", base::format_budget(result.spec)},
+               {"budget_bytes", result.budget.n},
+               {"trace_peak_bytes", problem.peak.n},
+               {"floor_bytes", result.floor.budget.n},
+               {"status", name(result.answer.outcome)},
+               {"base_ns", problem.base_cost.n},
+               {"slowdown", nullptr},
+               {"seconds", result.answer.seconds}};
+  if (result.answer.outcome == Outcome::Infeasible) {
+    json["smallest_bytes"] = least(result).first.n;
+    json["smallest_set_by"] = plan::place_of(problem, least(result).second);
+    return json;
+  }
+  json["bound_ns"] = result.answer.bound.n;
+  json["bound_slowdown"] = share(result.answer.bound.n, problem.base_cost.n);
+  json["columns"] = result.answer.columns;
+  json["rows"] = result.answer.rows;
+  if (!result.answer.plan) return json;
+  const plan::Plan& found = *result.answer.plan;
+  json["slowdown"] = found.slowdown(problem);
+  json["cost_ns"] = found.cost.n;
+  json["gap"] = share(found.cost.n - result.answer.bound.n, found.cost.n);
+  json["peak_bytes"] = found.peak.n;
+  json["recomputes"] = recomputes(result);
+  json["evictions"] = count(found.schedule, Move::Evict);
+  return json;
+}
+
+std::string verdict(const Result& result) {
+  const plan::Answer& answer = result.answer;
+  const double bound = share(answer.bound.n, result.problem.base_cost.n);
+  switch (answer.outcome) {
+    case Outcome::Optimal:
+      return fmt::format("{:.4f} times the time without a budget, and none is better",
+                         answer.plan->slowdown(result.problem));
+    case Outcome::Feasible:
+      return fmt::format(
+          "{:.4f} times the time without a budget; none is below {:.4f} (gap {:.2f} %)",
+          answer.plan->slowdown(result.problem), bound,
+          100 * share(answer.plan->cost.n - answer.bound.n, answer.plan->cost.n));
+    case Outcome::Infeasible:
+      return fmt::format("infeasible: the smallest budget is {}{} ({} B, {:.4f}x), set by {}",
+                         result.smallest ? "" : "at least ",
+                         base::format_bytes(least(result).first), least(result).first.n,
+                         share(least(result).first.n, result.problem.peak.n),
+                         trace::printable(plan::place_of(result.problem, least(result).second)));
+    case Outcome::Unknown:
+      return "this method found no schedule that fits; try milp, or a larger budget";
+  }
+  return "";
+}
+
+void row(const char* key, const std::string& value) { fmt::print("{:<16} {}\n", key, value); }
+
+void print_table(const Result& result) {
+  const plan::Problem& problem = result.problem;
+  const auto sized = [&](const char* key, Bytes bytes) {
+    row(key, fmt::format("{} ({} B, {:.4f}x)", base::format_bytes(bytes), bytes.n,
+                         share(bytes.n, problem.peak.n)));
+  };
+  row("trace", trace::printable(problem.source));
+  row("method", result.method);
+  row("result", verdict(result));
+  sized("budget", result.budget);
+  if (result.answer.plan) sized("used at most", result.answer.plan->peak);
+  sized("peak of trace", problem.peak);
+  sized("floor", result.floor.budget);
+  row("without budget", base::format_nanos(problem.base_cost));
+  if (result.answer.columns > 0)
+    row("model", fmt::format("{} columns, {} rows, {:.1f} s", result.answer.columns,
+                             result.answer.rows, result.answer.seconds));
+  if (!result.answer.plan) return;
+  row("time", base::format_nanos(result.answer.plan->cost));
+  row("moves", fmt::format("{} ops run again, {} evictions", recomputes(result),
+                           count(result.answer.plan->schedule, Move::Evict)));
+}
+
+void make(const Arguments& arguments, int& exit_code) {
+  const Result result = run(arguments);
+  if (result.answer.plan && !arguments.out.empty())
+    write_schedule(arguments.out, result.answer.plan->schedule);
+  if (arguments.json) return print_json(json_of_result(result));
+  print_table(result);
+  if (!result.answer.plan) exit_code = 1;
+}
+
+void check(const Arguments& arguments, int& exit_code) {
+  const plan::Problem problem = plan::problem_of(trace::read_trace(arguments.trace));
+  Schedule schedule = read_schedule(arguments.check);
+  if (const auto difference = plan::first_difference(problem, schedule))
+    throw BadInput(fmt::format("{} is for another trace: {}",
+                               trace::printable(arguments.check.native()),
+                               trace::printable(*difference)));
+  if (!arguments.budget.empty())
+    schedule.budget = base::parse_budget(arguments.budget).resolve(problem.peak);
+  const plan::Verdict verdict = plan::verify(problem, schedule);
+  if (arguments.json)
+    return print_json({{"trace", problem.source},
+                       {"schedule", arguments.check.native()},
+                       {"budget_bytes", schedule.budget.n},
+                       {"valid", !verdict.violation},
+                       {"violation", verdict.violation ? Json(*verdict.violation) : Json()},
+                       {"slowdown", share(verdict.cost.n, problem.base_cost.n)},
+                       {"cost_ns", verdict.cost.n},
+                       {"peak_bytes", verdict.peak.n}});
+  if (verdict.violation) {
+    fmt::print("wrong at move {}: {}\n", verdict.at, trace::printable(*verdict.violation));
+    exit_code = 1;
+    return;
+  }
+  fmt::print("right: {:.4f} times the time without a budget, {} at most of {}\n",
+             share(verdict.cost.n, problem.base_cost.n), base::format_bytes(verdict.peak),
+             base::format_bytes(schedule.budget));
+}
+
+std::string method_help() {
+  std::string help = "Methods:\n";
+  for (const plan::MethodEntry& entry : plan::methods())
+    help += fmt::format("  {:<14}  {}\n", entry.name, entry.about);
+  return help;
+}
+
+}  // namespace
+
+void add_plan_command(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "plan", "Find the best schedule of a trace inside a budget, and how good any could be");
+  const auto option = [&](const char* option_name, auto& value, const char* help) {
+    return command->add_option(option_name, value, help);
+  };
+  option("TRACE", arguments->trace, "Weir trace, DTR log or Checkmate graph")->required();
+  option("--budget", arguments->budget, "2GiB, 1500MB, 4096, or 0.5x of the trace's peak");
+  option("--method", arguments->method, "How to plan; see below")->capture_default_str();
+  option("--time-limit", arguments->seconds, "Seconds for a solver")->capture_default_str();
+  option("--threads", arguments->threads, "Of a solver; 0: all")->capture_default_str();
+  option("--rounds", arguments->rounds, "milp: of running ops again between two first runs")
+      ->capture_default_str();
+  option("-o,--output", arguments->out, "Write the schedule to this file");
+  option("--check", arguments->check, "Check the schedule in this file instead");
+  command->add_flag("--json", arguments->json, "One JSON object on stdout");
+  command->footer(method_help() +
+                  "Example: weir plan traces/demo.jsonl.zst --budget 0.5x --method milp");
+  command->callback([arguments, &exit_code] {
+    if (!arguments->check.empty()) return check(*arguments, exit_code);
+    if (arguments->budget.empty()) throw BadInput("--budget is required; see weir plan --help");
+    make(*arguments, exit_code);
+  });
+}
+
+}  // namespace weir::app
