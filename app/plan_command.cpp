@@ -16,6 +16,7 @@
 #include "plan/methods.h"
 #include "plan/milp.h"
 #include "plan/verify.h"
+#include "policy_guesses.h"
 #include "progress.h"
 #include "schedule_file.h"
 #include "trace/message.h"
@@ -78,12 +79,14 @@ Result run(const Arguments& arguments) {
   check_numbers(arguments);
   const base::BudgetSpec spec = base::parse_budget(arguments.budget);
   const plan::MethodEntry& method = plan::find_method(arguments.method);
-  Result result{
-      plan::problem_of(trace::read_trace(arguments.trace)), spec, {}, {}, arguments.method, {}};
+  const Trace trace = trace::read_trace(arguments.trace);
+  Result result{plan::problem_of(trace), spec, {}, {}, arguments.method, {}};
   result.budget = spec.resolve(result.problem.peak);
   result.floor = plan::floor_of(result.problem);
   ProgressBar bar{"planning"};
-  const plan::MethodOptions options = options_of(arguments, bar);
+  plan::MethodOptions options = options_of(arguments, bar);
+  if (method.begins_with_guess)
+    options.guesses = policy_guesses(trace, result.problem, result.budget);
   result.answer.outcome = Outcome::Infeasible;
   if (result.budget >= result.floor.budget)
     result.answer = method.plan(result.problem, result.budget, options);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "plan/linear_program.h"
 #include "plan/problem.h"
@@ -13,9 +14,10 @@ namespace weir::plan {
 using Progress = std::function<void(Nanos best, Nanos bound)>;
 
 struct MethodOptions {
-  double seconds = 60;       // a solver's limit
-  int threads = 0;           // 0: as many as the machine has
-  std::uint32_t rounds = 1;  // of running ops again between two first runs (rounds.h)
+  double seconds = 60;                  // a solver's limit
+  int threads = 0;                      // 0: as many as the machine has
+  std::uint32_t rounds = 1;             // of running ops again between two first runs (rounds.h)
+  std::vector<Retention> guesses = {};  // of others: where a solver may begin
   Progress progress = {};
 };
 

@@ -280,7 +280,7 @@ Retention Formulation::retention_in(const std::vector<double>& solution, double 
     return cell == kOne || (cell >= 0 && solution[static_cast<std::size_t>(cell)] > threshold);
   };
   for (ValueId value : problem_.start.resident)
-    if (!is_set(stays(first_, value))) retention.let_go(value);
+    if (!is_set(stays(first_, value))) retention.drop(first_, value);
   for (Stage stage = first_ + 1; stage <= problem_.end(); ++stage) {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       if (is_set(stays(stage, ValueId{i}))) retention.keep(stage, ValueId{i});

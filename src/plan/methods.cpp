@@ -5,6 +5,7 @@
 
 #include "plan/checkpoints.h"
 #include "plan/chen.h"
+#include "plan/greedy.h"
 #include "plan/griewank.h"
 #include "plan/lp_round.h"
 #include "plan/milp.h"
@@ -13,7 +14,7 @@
 namespace weir::plan {
 namespace {
 
-constexpr std::size_t kMostForGuess = 2000;  // ops for which all baselines are tried first
+constexpr std::size_t kMostForGuess = 700;  // ops for which all others are tried first
 
 void try_keep_all(const Problem& problem, const Candidates& /*candidates*/, const Try& consider) {
   Retention retention{problem};
@@ -46,13 +47,22 @@ Answer plan_by(const Problem& problem, Bytes budget, const MethodOptions& /*opti
   return answer;
 }
 
-void try_baselines(Best& best, const Problem& problem) {
+void try_others(Best& best, const Problem& problem, Bytes budget) {
   try_into<try_keep_all, linear_candidates>(best, problem);
   if (problem.ops.size() > kMostForGuess) return;
   try_into<try_chen_greedy, linear_candidates>(best, problem);
   try_into<try_chen_greedy, articulation_points>(best, problem);
   try_into<try_chen_sqrt, linear_candidates>(best, problem);
   try_into<try_griewank, linear_candidates>(best, problem);
+  try_greedy(problem, budget, [&](const Retention& retention) { best.consider(retention); });
+}
+
+Answer plan_by_greedy(const Problem& problem, Bytes budget, const MethodOptions& /*options*/) {
+  Best best{problem, budget};
+  try_greedy(problem, budget, [&](const Retention& retention) { best.consider(retention); });
+  Answer answer{.bound = cost_without_budget(problem)};
+  found(answer, best);
+  return answer;
 }
 
 Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& options) {
@@ -65,7 +75,8 @@ Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& opt
 
 Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& options) {
   Best best{problem, budget};
-  try_baselines(best, problem);
+  try_others(best, problem, budget);
+  for (const Retention& guess : options.guesses) best.consider(guess);
   Answer answer = solve_milp(problem, budget, options, best.retention);
   if (answer.outcome != Outcome::Infeasible || options.rounds > 1) return answer;
   MethodOptions more = options;
@@ -74,8 +85,9 @@ Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& o
 }
 
 constexpr MethodEntry kMethods[] = {
-    {"milp", plan_by_milp, "the best there is, by mixed-integer programming; proves it"},
+    {"milp", plan_by_milp, "the best there is, by mixed-integer programming; proves it", true},
     {"lp", plan_by_lp, "the same with fractions, rounded; gives a bound"},
+    {"greedy", plan_by_greedy, "drops what is cheapest to bring back, by the bytes that lack"},
     {"chen_sqrt", plan_by<try_chen_sqrt, linear_candidates>, "every k-th op, k the root of all"},
     {"chen_sqrt_ap", plan_by<try_chen_sqrt, articulation_points>, "the same, cut points only"},
     {"chen_greedy", plan_by<try_chen_greedy, linear_candidates>, "segments of equal bytes"},

@@ -11,6 +11,7 @@ struct MethodEntry {
   std::string_view name;
   Answer (*plan)(const Problem& problem, Bytes budget, const MethodOptions& options);
   std::string_view about;
+  bool begins_with_guess = false;  // uses MethodOptions::guesses
 };
 
 // Every method there is. A budget below the floor is infeasible for all of them.

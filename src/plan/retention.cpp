@@ -35,9 +35,11 @@ void Retention::keep(Stage stage, ValueId value) {
   if (may_stay(*problem_, (*problem_)[value], stage)) kept_.set(stage, index(value));
 }
 
-void Retention::let_go(ValueId value) {
-  const Stage first = problem_->start.first;
-  if (!(*problem_)[value].held_in(first)) kept_.set(first, index(value), false);
+void Retention::drop(Stage stage, ValueId id) {
+  const Value& value = (*problem_)[id];
+  const bool at_start = stage == problem_->start.first;
+  if (at_start ? value.held_in(stage) : must_stay(value, stage)) return;
+  kept_.set(stage, index(id), false);
 }
 
 namespace {
@@ -98,6 +100,7 @@ class Emitter {
   Plan emit(Bytes budget) && {
     plan_.schedule = {
         .ops = problem_.signatures, .budget = budget, .first = problem_.start.first, .moves = {}};
+    plan_.stage_peaks.resize(problem_.end() + 1);
     stage_ = problem_.start.first;
     begin();
     for (; stage_ <= problem_.end(); ++stage_) run_stage();
@@ -174,6 +177,8 @@ class Emitter {
   }
 
   void note_peak(Bytes bytes, std::uint32_t op) {
+    Bytes& here = plan_.stage_peaks[stage_];
+    here = std::max(here, bytes);
     if (bytes <= plan_.peak) return;
     plan_.peak = bytes;
     plan_.peak_op = op;

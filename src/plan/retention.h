@@ -38,8 +38,8 @@ class Retention {
   }
   // May be asked for what cannot be; it is not kept then.
   void keep(Stage stage, ValueId value);
-  // At the start, before anything runs.
-  void let_go(ValueId value);
+  // At the start: what is there is let go before anything runs. What must stay is still kept.
+  void drop(Stage stage, ValueId value);
 
  private:
   const Problem* problem_;
@@ -56,6 +56,7 @@ struct Plan {
   Nanos cost;
   Bytes peak;
   std::uint32_t peak_op = 0;
+  std::vector<Bytes> stage_peaks = {};
 
   // Where planning begins at the first op; the same as of a replay.
   [[nodiscard]] double slowdown(const Problem& problem) const {

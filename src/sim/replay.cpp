@@ -43,6 +43,7 @@ class Replay {
         if (future_) future_->advance(event);
         apply(trace_.events[event]);
       }
+      show(trace_.ops.size());
     } catch (const OutOfBudget& error) {
       result_.status = Status::OutOfBudget;
       result_.need = error.need;
@@ -78,6 +79,10 @@ class Replay {
     }
   }
 
+  void show(std::uint64_t op) const {
+    if (options_.watch) options_.watch(static_cast<std::uint32_t>(op), manager_->graph());
+  }
+
   void add_constant(TensorId tensor) {
     const Bytes size = size_of(trace_.tensors[index(tensor)]);
     running_.reset();
@@ -98,6 +103,7 @@ class Replay {
   }
 
   void run_op(const TraceOp& op, std::uint64_t tag) {
+    show(tag);
     refuse_dead(trace_.inputs_of(op));
     Ticket ticket = manager_->begin({.tag = tag,
                                      .inputs = trace_.inputs_of(op),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string_view>
 
@@ -19,6 +20,8 @@ struct ReplayOptions {
   std::uint64_t seed = 0;
   // Thrash: recomputing took more than (limit - 1) times the trace's own time.
   std::optional<double> limit = 2.0;
+  // Shown the state before each op, and once more at the end (with the number of ops).
+  std::function<void(std::uint32_t op, const Graph& graph)> watch = {};
 };
 
 struct ReplayResult {
