@@ -4,6 +4,10 @@
 #include <limits>
 #include <numeric>
 
+#include <fmt/format.h>
+
+#include "weir/errors.h"
+
 namespace weir::plan {
 
 namespace {
@@ -11,7 +15,17 @@ namespace {
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 // Whole rows solve several times faster, but there are as many entries as the ops cubed.
 constexpr std::size_t kMostForWholeRows = 250;
+// What stages, values and ops may come to together: beyond, a model takes gigabytes and proves
+// nothing.
+constexpr std::size_t kMostCells = 1'500'000;
 constexpr double kBudgetUnits = 1000;  // memory rows are scaled so that the budget is this much
+
+void refuse_giants(const Problem& problem) {
+  const std::size_t cells = problem.ops.size() * (problem.ops.size() + problem.values.size());
+  if (cells <= kMostCells) return;
+  throw BadInput(fmt::format("{}: {} ops are too many for a solver; use another method",
+                             problem.source, problem.ops.size()));
+}
 
 std::int64_t common_divisor(const Problem& problem, auto amount_of) {
   std::int64_t divisor = 0;
@@ -39,6 +53,7 @@ Formulation::Formulation(const Problem& problem, Bytes budget, Aim aim)
       last_use_{last_uses(problem)},
       first_{problem.start.first},
       roomy_{roomy_until(problem, last_use_, budget)} {
+  refuse_giants(problem);
   set_units(aim);
   in_steps_ = problem.ops.size() > kMostForWholeRows;
   stays_.resize(problem.end() + 1);

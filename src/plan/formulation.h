@@ -16,7 +16,8 @@ class Formulation {
  public:
   enum class Aim : std::uint8_t { LeastCost, LeastPeak };
 
-  // For the least peak the budget is only where the peak may begin to count.
+  // For the least peak the budget is only where the peak may begin to count. Throws BadInput if the
+  // problem is too large.
   Formulation(const Problem& problem, Bytes budget, Aim aim = Aim::LeastCost);
 
   [[nodiscard]] const LinearProgram& program() const { return program_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace weir::plan {
 namespace {
@@ -14,24 +15,29 @@ struct Stay {
 
 class Greedy {
  public:
-  Greedy(const Problem& problem, Bytes budget)
-      : problem_{problem}, budget_{budget}, retention_{problem} {
-    for (std::uint32_t i = 0; i < problem.values.size(); ++i)
-      keep_until(retention_, problem, ValueId{i}, last_read(problem, ValueId{i}));
-  }
+  Greedy(const Problem& problem, Bytes budget, Retention retention)
+      : problem_{problem}, budget_{budget}, retention_{std::move(retention)} {}
 
-  std::optional<Retention> run() && {
+  // Drops stays until the budget is kept; false if that cannot be.
+  bool fit() {
     while (look() && plan_->peak > budget_) {
       const std::optional<Stay> stay = cheapest();
-      if (!stay) return std::nullopt;
-      drop(*stay);
-      dropped_.push_back(*stay);
+      if (!stay) return false;
+      for (Stage stage = stay->first; stage <= stay->last; ++stage)
+        retention_.drop(stage, stay->value);
     }
-    if (!plan_) return std::nullopt;
-    while (keep_again()) {
-    }
-    return std::move(retention_);
+    return plan_.has_value();
   }
+
+  void improve() {
+    for (bool better = true; better;) {
+      better = false;
+      for (const Stay& gap : gaps())
+        if (fill(gap)) better = true;
+    }
+  }
+
+  [[nodiscard]] const Retention& retention() const { return retention_; }
 
  private:
   bool look() {
@@ -51,6 +57,7 @@ class Greedy {
     double least = std::numeric_limits<double>::infinity();
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       if (problem_.values[i].view_of != kNoValue || problem_.values[i].maker == kNobody) continue;
+      if (ValueId{i} == spared_) continue;
       for_each_stay(ValueId{i}, [&](const Stay& stay) {
         const double score = score_of(stay);
         if (score >= least) return;
@@ -121,24 +128,34 @@ class Greedy {
     return sum;
   }
 
-  void drop(const Stay& stay) {
-    for (Stage stage = stay.first; stage <= stay.last; ++stage) retention_.drop(stage, stay.value);
+  // Where a value is made again: the stages since it was there last, and that one.
+  [[nodiscard]] std::vector<Stay> gaps() const {
+    std::vector<Stay> found;
+    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
+      const Value& value = problem_.values[i];
+      if (value.maker == kNobody) continue;
+      Stage there = std::max(value.appears, problem_.start.first);
+      for (Stage stage = there + 1; stage <= problem_.end(); ++stage) {
+        const bool kept = retention_.keeps(stage, ValueId{i});
+        if (!kept && !runs_->at(stage, value.maker)) continue;
+        if (!kept) found.push_back({ValueId{i}, there + 1, stage});
+        there = stage;
+      }
+    }
+    return found;
   }
 
-  // Goes through all that was dropped; true if something is kept again that saves time.
-  bool keep_again() {
-    bool better = false;
-    std::erase_if(dropped_, [&](const Stay& stay) {
-      const Nanos cost = plan_->cost;
-      const Retention before = retention_;
-      for (Stage stage = stay.first; stage <= stay.last; ++stage)
-        retention_.keep(stage, stay.value);
-      if (look() && plan_->peak <= budget_ && plan_->cost < cost) return better = true;
-      retention_ = before;
-      look();
-      return false;
-    });
-    return better;
+  bool fill(const Stay& gap) {
+    const Nanos cost = plan_->cost;
+    const Retention before = retention_;
+    for (Stage stage = gap.first; stage <= gap.last; ++stage) retention_.keep(stage, gap.value);
+    spared_ = gap.value;
+    const bool better = fit() && plan_->cost < cost;
+    spared_ = kNoValue;
+    if (better) return true;
+    retention_ = before;
+    look();
+    return false;
   }
 
   const Problem& problem_;
@@ -146,13 +163,26 @@ class Greedy {
   Retention retention_;
   std::optional<Runs> runs_;
   std::optional<Plan> plan_;
-  std::vector<Stay> dropped_;
+  ValueId spared_ = kNoValue;  // no stay of it goes
 };
 
 }  // namespace
 
 void try_greedy(const Problem& problem, Bytes budget, const Try& consider) {
-  if (const std::optional<Retention> found = Greedy{problem, budget}.run()) consider(*found);
+  Retention all{problem};
+  for (std::uint32_t i = 0; i < problem.values.size(); ++i)
+    keep_until(all, problem, ValueId{i}, last_read(problem, ValueId{i}));
+  Greedy greedy{problem, budget, std::move(all)};
+  if (!greedy.fit()) return;
+  greedy.improve();
+  consider(greedy.retention());
+}
+
+Retention improved(const Problem& problem, Bytes budget, const Retention& retention) {
+  Greedy greedy{problem, budget, retention};
+  if (!greedy.fit()) return retention;
+  greedy.improve();
+  return greedy.retention();
 }
 
 }  // namespace weir::plan

@@ -15,6 +15,7 @@ namespace weir::plan {
 namespace {
 
 constexpr std::size_t kMostForGuess = 700;  // ops for which all others are tried first
+constexpr std::size_t kMostToImprove = 300;
 
 void try_keep_all(const Problem& problem, const Candidates& /*candidates*/, const Try& consider) {
   Retention retention{problem};
@@ -77,6 +78,8 @@ Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& o
   Best best{problem, budget};
   try_others(best, problem, budget);
   for (const Retention& guess : options.guesses) best.consider(guess);
+  if (best.retention && problem.ops.size() <= kMostToImprove)
+    best.consider(improved(problem, budget, *best.retention));
   Answer answer = solve_milp(problem, budget, options, best.retention);
   if (answer.outcome != Outcome::Infeasible || options.rounds > 1) return answer;
   MethodOptions more = options;

@@ -3,25 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/format.h>
-
 #include "plan/formulation.h"
 #include "plan/rounds.h"
-#include "weir/errors.h"
 
 namespace weir::plan {
 namespace {
 
-constexpr std::size_t kMostEntries = 40'000'000;  // of a model: about 2 GB in the solver
 constexpr int kAttempts = 3;
-
-void refuse_giants(const LinearProgram& program, const Problem& problem) {
-  if (program.entries.size() <= kMostEntries) return;
-  throw BadInput(
-      fmt::format("{}: the model of {} ops has {} entries, more than the {} a solver can "
-                  "be given; use another method",
-                  problem.source, problem.ops.size(), program.entries.size(), kMostEntries));
-}
 
 // Costs are whole multiples of a unit, and the solver's bound is a little uncertain.
 Nanos bound_of(const Formulation& model, double bound) {
@@ -77,7 +65,6 @@ Answer solve_staged(const Problem& problem, Bytes budget, const MethodOptions& o
   Bytes tried = budget;
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const Formulation model{problem, tried};
-    refuse_giants(model.program(), problem);
     SolveOptions solver = solver_options(model, options, options.seconds - answer.seconds);
     solver.guess = guess_in(problem, model, guess);
     const Solution solution = solve(model.program(), solver);
@@ -116,7 +103,6 @@ Answer solve_milp(const Problem& problem, Bytes budget, const MethodOptions& opt
 
 std::optional<Smallest> smallest_budget(const Problem& problem, const MethodOptions& options) {
   const Formulation model{problem, floor_of(problem).budget, Formulation::Aim::LeastPeak};
-  refuse_giants(model.program(), problem);
   const Solution solution =
       solve(model.program(), {.seconds = options.seconds, .threads = options.threads});
   if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown)

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "weir/manager.h"
+
 namespace weir::plan {
 namespace {
 
-constexpr std::uint32_t kLongestRecipe = 8;  // as weir::Options has it
+const std::uint32_t kLongestRecipe = Options{.budget = {}}.longest_recipe;
 
 void add_once(std::vector<ValueId>& list, ValueId value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);

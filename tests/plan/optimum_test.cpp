@@ -35,10 +35,6 @@ TEST_P(Optimum, IsProven) {
   const Bytes budget = base::parse_budget(GetParam().ratio).resolve(problem.peak);
   const Answer answer = solve_milp(problem, budget, {.seconds = GetParam().seconds, .threads = 2});
   ASSERT_TRUE(answer.plan);
-  fmt::print("{} {}: {:.4f} (bound {:.4f}), {:.1f} s, {} columns, {} rows\n", GetParam().graph,
-             GetParam().ratio, answer.plan->slowdown(problem),
-             static_cast<double>(answer.bound.n) / static_cast<double>(problem.base_cost.n),
-             answer.seconds, answer.columns, answer.rows);
   EXPECT_EQ(answer.outcome, Outcome::Optimal);
   EXPECT_EQ(answer.bound, answer.plan->cost);
   EXPECT_EQ(fmt::format("{:.4f}", answer.plan->slowdown(problem)), GetParam().slowdown);
