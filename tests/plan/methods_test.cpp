@@ -1,4 +1,5 @@
 // Every method of the table: what it calls a schedule is one, and none beats the bound.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "golden/table.h"

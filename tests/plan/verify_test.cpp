@@ -8,8 +8,6 @@
 namespace weir::plan::test {
 namespace {
 
-using testing::HasSubstr;
-
 constexpr Move C = Move::Compute, E = Move::Evict, O = Move::Offload, P = Move::Prefetch,
                F = Move::Fetch;
 

@@ -176,5 +176,24 @@ TEST(Replay, NeedsNoEvents) {
   EXPECT_EQ(result.slowdown(), 1.0);
 }
 
+TEST(Replay, ShowsTheStateBeforeEachOpAndAtTheEnd) {
+  const Trace trace = trace::linear_chain(5);
+  std::vector<std::uint32_t> seen;
+  Bytes most;
+  const ReplayResult result =
+      run(trace, "h_dtr_eq", {.budget = {3}, .watch = [&](std::uint32_t op, const Graph& graph) {
+                                seen.push_back(op);
+                                Bytes resident;
+                                for (std::uint32_t i = 0; i < graph.storages(); ++i)
+                                  if (graph[StorageId{i}].resident()) resident += Bytes{1};
+                                most = std::max(most, resident);
+                              }});
+  EXPECT_EQ(result.status, Status::Ok);
+  ASSERT_EQ(seen.size(), trace.ops.size() + 1);
+  for (std::uint32_t i = 0; i < seen.size(); ++i) EXPECT_EQ(seen[i], i);
+  EXPECT_GT(most, Bytes{0});
+  EXPECT_LE(most, result.budget);
+}
+
 }  // namespace
 }  // namespace weir::sim
