@@ -22,6 +22,8 @@ class Device {
         there_(problem.values.size()),
         storages_(problem.storages.size()),
         next_{problem.start.first} {
+    for (std::uint32_t i = 0; i < problem.values.size(); ++i)
+      storages_[index(problem.values[i].storage)].values.push_back(i);
     for (ValueId value : problem.start.resident) appear(value);
     for (StorageId storage : problem.start.offloaded) back_up_at_start(storage);
     for (std::uint32_t i = 0; i < problem.values.size(); ++i) {
@@ -68,6 +70,7 @@ class Device {
 
  private:
   struct StorageState {
+    std::vector<std::uint32_t> values;  // its versions and views
     bool resident = false;
     Nanos arrives;              // when the copy from the tier is done
     ValueId backup = kNoValue;  // what the tier has a copy of
@@ -191,9 +194,9 @@ class Device {
   void evict(std::uint32_t storage) {
     StorageState& s = storages_[storage];
     if (!s.resident) throw Broken{fmt::format("storage {} is evicted and not there", storage)};
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
+    for (std::uint32_t i : s.values) {
       const Value& value = problem_.values[i];
-      if (index(value.storage) != storage || !there_[i]) continue;
+      if (!there_[i]) continue;
       const bool was_held = next_ > 0 && value.held_in(next_ - 1);
       if (value.held_in(next_) && (was_held || value.maker == kNobody))
         throw Broken{fmt::format("storage {} is evicted before {} and must stay", storage,
@@ -207,11 +210,8 @@ class Device {
   }
 
   [[nodiscard]] ValueId content_of(std::uint32_t storage) const {
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
-      const Value& value = problem_.values[i];
-      if (index(value.storage) == storage && there_[i] && value.view_of == kNoValue)
-        return ValueId{i};
-    }
+    for (std::uint32_t i : storages_[storage].values)
+      if (there_[i] && problem_.values[i].view_of == kNoValue) return ValueId{i};
     return kNoValue;
   }
 
