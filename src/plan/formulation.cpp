@@ -36,6 +36,7 @@ std::int64_t common_divisor(const Problem& problem, auto amount_of) {
 std::vector<std::int64_t> sizes_in(const Problem& problem) {
   std::vector<std::int64_t> sizes;
   for (const Value& value : problem.values) sizes.push_back(value.size.n);
+  for (const ProblemOp& op : problem.ops) sizes.push_back(op.scratch.n);
   return sizes;
 }
 
@@ -265,6 +266,8 @@ void Formulation::add_memory(Stage stage) {
   const auto add = [&](std::uint32_t op) {
     row.clear();
     for (const auto& [value, course] : courses) add_amount(row, course, value, op);
+    if (op < problem_.end() && problem_.ops[op].scratch > Bytes{})
+      row.push_back({static_cast<double>(problem_.ops[op].scratch.n) / bytes_, runs(stage, op)});
     add_memory_row(row, before, used);
   };
   for (std::uint32_t op = 0; op < runs_[stage].size(); ++op)

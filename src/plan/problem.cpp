@@ -114,7 +114,8 @@ class Builder {
 
   void add_op(const TraceOp& op) {
     const std::uint32_t number = stage();
-    problem_.ops.push_back({.name = trace_.names[op.name], .phase = op.phase, .cost = op.cost});
+    problem_.ops.push_back(
+        {.name = trace_.names[op.name], .phase = op.phase, .cost = op.cost, .scratch = op.scratch});
     problem_.base_cost += op.cost;
     problem_.signatures.push_back(signature_of(op));
     for (TensorId input : trace_.inputs_of(op)) add_input(number, value_of(index(input)));
@@ -123,6 +124,7 @@ class Builder {
       change(storage, number, op.recomputable && changed.size() == 1);
     const bool pure = op.recomputable && changed.empty();
     for (std::uint32_t i = 0; i < op.outputs; ++i) add_output(op.first_output + i, number, pure);
+    problem_.peak = std::max(problem_.peak, used_ + op.scratch);
   }
 
   void add_input(std::uint32_t op, ValueId value) {
@@ -217,6 +219,7 @@ class Builder {
       add(static_cast<std::uint64_t>(output.alias_of) + (std::uint64_t{1} << 33));
       add(static_cast<std::uint64_t>(trace_.storages[index(output.storage)].size.n));
     }
+    if (op.scratch > Bytes{}) add(static_cast<std::uint64_t>(op.scratch.n));
     return {trace_.names[op.name], digest};
   }
 
@@ -251,6 +254,7 @@ Floor floor_of(const Problem& problem) {
       for (ValueId input : problem.ops[stage].inputs) count(input);
       for (ValueId output : problem.ops[stage].outputs)
         if (problem[output].change_of == kNoValue) count(output);
+      sum += problem.ops[stage].scratch;
     }
     if (stage >= problem.start.first && sum > floor.budget) floor = {sum, stage};
   }

@@ -43,6 +43,7 @@ struct ProblemOp {
   std::string name;
   Phase phase = Phase::Forward;
   Nanos cost;
+  Bytes scratch = {};                 // taken while it runs, beside its outputs
   std::vector<ValueId> inputs = {};   // distinct; for a view also the value that has its bytes
   std::vector<ValueId> outputs = {};  // distinct; what it changes in place too
 };

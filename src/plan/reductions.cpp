@@ -40,7 +40,7 @@ class Room {
     }
   }
 
-  // The bytes at the end of the stage if nothing goes that can be of use.
+  // The bytes while the stage's own op runs if nothing goes that can be of use.
   Bytes after(Stage stage) {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       const Value& value = problem_.values[i];
@@ -48,7 +48,7 @@ class Room {
       if (last_use_[i] < stage && value.appears < stage) there_[i] = false;
       if (value.changed_by < stage) there_[i] = false;
     }
-    Bytes sum;
+    Bytes sum = stage < problem_.end() ? problem_.ops[stage].scratch : Bytes{};
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
       if (there_[i]) sum += problem_.values[i].size;
     return sum;

@@ -143,7 +143,7 @@ class Emitter {
 
   void run(std::uint32_t number) {
     const ProblemOp& op = problem_.ops[number];
-    Bytes made;
+    Bytes made = op.scratch;
     for (ValueId output : op.outputs)
       if (problem_[output].change_of == kNoValue) made += problem_[output].size;
     note_peak(used_ + made, number);

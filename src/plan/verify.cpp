@@ -142,10 +142,10 @@ class Device {
     if (first) check_held();
     const ProblemOp& op = problem_.ops[number];
     read_inputs(op, number);
-    const Bytes made = fresh_bytes(op);
+    const Bytes made = fresh_bytes(op) + op.scratch;
     take(made, number);
     clock_ += op.cost;
-    used_ -= made;  // each output that is wanted takes its own
+    used_ -= made;  // scratch goes, and each output that is wanted takes its own
     for (ValueId output : op.outputs) adopt(output, number, first);
     if (!first) return;
     ++next_;

@@ -103,7 +103,7 @@ class Search {
     const ProblemOp& op = problem_.ops[number];
     const bool first = number == state.stage;
     if (first && !all_held(state)) return;
-    Bytes need = bytes(state.there);
+    Bytes need = bytes(state.there) + op.scratch;
     for (ValueId input : op.inputs)
       if (!has(state.there, input)) return;
     for (ValueId output : op.outputs)

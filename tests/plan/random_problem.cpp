@@ -20,7 +20,10 @@ Trace random_graph(std::uint64_t seed) {
   }
   std::vector<std::uint32_t> order(nodes.size());
   std::iota(order.begin(), order.end(), 0u);
-  return trace::program_of(nodes, order, ViewRule::Rerun, "graph " + std::to_string(seed));
+  Trace trace = trace::program_of(nodes, order, ViewRule::Rerun, "graph " + std::to_string(seed));
+  for (TraceOp& op : trace.ops)
+    if (rng.chance(1, 4)) op.scratch = {static_cast<std::int64_t>(rng.below(4))};
+  return trace;
 }
 
 Trace random_log(std::uint64_t seed) {

@@ -88,7 +88,8 @@ class Driver {
     Ticket ticket = manager_.begin({.tag = number,
                                     .inputs = trace_.inputs_of(op),
                                     .mutated = trace_.mutated_by(op),
-                                    .pure = op.recomputable});
+                                    .pure = op.recomputable,
+                                    .phase = op.phase});
     std::vector<Output> outputs;
     for (const TraceTensor& output : trace_.outputs_of(op))
       outputs.push_back({.size = size_of(output), .alias_of = output.alias_of});
@@ -108,6 +109,7 @@ class Driver {
     const std::span<const TraceTensor> outputs = trace_.outputs_of(trace_.ops[number]);
     for (std::uint32_t i = 0; i < outputs.size(); ++i)
       if (outputs[i].alias_of == kFresh) ticket.deliver(i, manager_.allocate(size_of(outputs[i])));
+    const Charge scratch = manager_.allocate(trace_.ops[number].scratch);
     recorder_.running = number;
     recorder_.run.moves.push_back({Move::Compute, number});
     recorder_.run.clock += trace_.ops[number].cost;
