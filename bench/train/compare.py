@@ -38,6 +38,7 @@ def arguments_of():
     option("--threads", type=int, default=2)
     option("--sizes", choices=("bench", "test"), default="bench")
     option("--tier", default="", help="FOLDER[:SIZE] where Weir may offload, or none")
+    option("--policy", default="", help="who chooses what goes; see weir replay --help")
     option("--json", type=pathlib.Path, metavar="FILE")
     arguments = parser.parse_args()
     arguments.nets = arguments.nets.split(",")
@@ -58,7 +59,7 @@ def variants_of(net, budgets):
 def measure(net, variants, arguments):
     """Variant name -> one outcome per round."""
     outcomes = {variant.name: [] for variant in variants}
-    chosen = {key: getattr(arguments, key) for key in ("warmup", "steps", "tier")}
+    chosen = {key: getattr(arguments, key) for key in ("warmup", "steps", "tier", "policy")}
     chosen["more"] = ("--threads", str(arguments.threads), "--sizes", arguments.sizes)
     for number in range(arguments.rounds):
         for variant in variants:
@@ -179,7 +180,8 @@ def main():
     print_means(means)
     if arguments.json:
         chosen = {
-            key: getattr(arguments, key) for key in ("rounds", "warmup", "steps", "threads", "tier")
+            key: getattr(arguments, key)
+            for key in ("rounds", "warmup", "steps", "threads", "tier", "policy")
         }
         report = {**chosen, "rows": rows, "means": means}
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")

@@ -33,6 +33,7 @@ def arguments_of():
     option("--sizes", choices=("bench", "test"), default="bench")
     option("--weir", type=pathlib.Path, default=runs.ROOT / "build/bin/weir", help="the command")
     option("--tier", default="none", help="FOLDER[:SIZE] where Weir may offload")
+    option("--policy", default="h_dtr_eq_indexed", help="of the run and of the replay")
     option("--json", type=pathlib.Path, metavar="FILE")
     return parser.parse_args()
 
@@ -44,9 +45,10 @@ def record(net, trace, arguments, more):
     return runs.execute([*command, "-m", "zoo.train", net, "--steps", steps, *more])[1]
 
 
-def predicted(trace, budget, command):
+def predicted(trace, budget, policy, command):
     """What the simulator says of the trace inside so many bytes."""
     arguments = ["replay", str(trace), "--budget", str(budget), "--limit", "none", "--json"]
+    arguments += ["--policy", policy]
     done, failure = runs.execute([str(command), *arguments])
     return {"status": failure, "slowdown": None} if failure else json.loads(done.stdout)
 
@@ -54,7 +56,7 @@ def predicted(trace, budget, command):
 def measure(net, shares, arguments, more):
     """Share -> outcomes of all rounds; 1.0 is the one the others are compared with."""
     outcomes = {share: [] for share in ("1.0", *shares)}
-    chosen = {key: getattr(arguments, key) for key in ("warmup", "steps", "tier")}
+    chosen = {key: getattr(arguments, key) for key in ("warmup", "steps", "tier", "policy")}
     for _ in range(arguments.rounds):
         for share, mine in outcomes.items():
             mine.append(runs.train(net, weir_at(share), **chosen, more=more))
@@ -69,14 +71,14 @@ def slowdown_of(outcomes, base):
     return statistics.median(one.step_seconds / whole.step_seconds for one, whole in pairs)
 
 
-def row_of(net, share, outcomes, trace, command):
+def row_of(net, share, outcomes, trace, arguments):
     mine = outcomes[share]
     failures = [outcome.failure for outcome in mine if outcome.failure]
     row = {"net": net, "share": share, "failures": failures}
     row["measured"] = slowdown_of(mine, outcomes["1.0"])
     row["budget_bytes"] = mine[-1].weir.get("budget_bytes")
     if row["budget_bytes"]:
-        simulated = predicted(trace, row["budget_bytes"], command)
+        simulated = predicted(trace, row["budget_bytes"], arguments.policy, arguments.weir)
         row |= {"predicted": simulated["slowdown"], "simulated": simulated["status"]}
     return row
 
@@ -104,7 +106,7 @@ def rows_of_net(net, arguments):
             return [{"net": net, "failures": [failure]}]
         shares = arguments.budgets.split(",")
         outcomes = measure(net, shares, arguments, more)
-        rows = [row_of(net, share, outcomes, trace, arguments.weir) for share in shares]
+        rows = [row_of(net, share, outcomes, trace, arguments) for share in shares]
     for row in rows:
         print_row(row)
     return rows

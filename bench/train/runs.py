@@ -67,14 +67,15 @@ def execute(command, tcmalloc=False):
     return done, said[-1] if said else f"ended with {done.returncode}"
 
 
-def train(net, variant, *, warmup, steps, tier="", more=()):
-    """One run of a net; `tier` goes to Weir (empty: its own choice), `more` to zoo.train."""
+def train(net, variant, *, warmup, steps, tier="", policy="", more=()):
+    """One run; `tier` and `policy` go to Weir (empty: its own choice), `more` to zoo.train."""
     with tempfile.TemporaryDirectory() as folder:
         figures, run = pathlib.Path(folder, "weir.json"), pathlib.Path(folder, "run.json")
         command = [sys.executable, "-m"]
         if variant.budget:
             command += ["weir", "run", "--budget", variant.budget, "--quiet"]
             command += ["--tier", tier] if tier else []
+            command += ["--policy", policy] if policy else []
             command += ["--json", str(figures), "--", "-m"]
         command += ["zoo.train", net, "--steps", str(warmup + steps), "--digest"]
         command += ["--json", str(run), *(["--checkpoint"] if variant.checkpoint else []), *more]
