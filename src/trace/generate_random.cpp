@@ -138,7 +138,6 @@ Trace random_log_trace(std::uint64_t seed, const LogOptions& options) {
   for (std::uint32_t i = 0; i < options.ops; ++i) {
     Draft draft = program.draft(2 * i < options.ops ? Phase::Forward : Phase::Backward);
     draft.recomputable = true;  // DTR knows nothing else
-    draft.scratch = {};
     bool at_once = program.chance(1, 10);
     for (TensorId output : program.run(draft)) {
       program.hold(output);

@@ -13,7 +13,6 @@ RandomProgram::Draft RandomProgram::draft(Phase phase) {
   Draft draft;
   draft.phase = phase;
   draft.recomputable = !chance(1, 12);
-  draft.scratch = random_scratch();
   draft_inputs(draft);
   if (!draft.inputs.empty() && chance(1, 5)) {
     draft.name = "view";
@@ -26,11 +25,6 @@ RandomProgram::Draft RandomProgram::draft(Phase phase) {
     draft.outputs.push_back(fresh_or_view(draft.inputs.size()));
   if (limits_.may_mutate && !draft.inputs.empty() && chance(1, 4)) draft_mutation(draft);
   return draft;
-}
-
-Bytes RandomProgram::random_scratch() {
-  if (!chance(1, 8)) return {};
-  return {static_cast<std::int64_t>(below(static_cast<std::uint64_t>(limits_.most_bytes.n) + 1))};
 }
 
 void RandomProgram::draft_inputs(Draft& draft) {
@@ -60,8 +54,7 @@ std::vector<TensorId> RandomProgram::run(const Draft& draft) {
                                 .recomputable = draft.recomputable,
                                 .inputs = draft.inputs,
                                 .mutated = draft.mutated,
-                                .outputs = draft.outputs,
-                                .scratch = draft.scratch});
+                                .outputs = draft.outputs});
   std::vector<TensorId> outputs;
   for (std::uint32_t i = 0; i < draft.outputs.size(); ++i)
     outputs.push_back(TensorId{index(first) + i});

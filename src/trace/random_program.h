@@ -31,7 +31,6 @@ class RandomProgram {
     std::vector<TensorId> inputs = {};
     std::vector<std::uint32_t> mutated = {};
     std::vector<Output> outputs = {};
-    Bytes scratch = {};
   };
 
   Draft draft(Phase phase);
@@ -55,7 +54,6 @@ class RandomProgram {
   Trace finish() && { return std::move(builder_).finish(); }
 
  private:
-  Bytes random_scratch();
   void draft_inputs(Draft& draft);
   void draft_mutation(Draft& draft);
   void release_at(std::size_t place);

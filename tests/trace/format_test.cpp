@@ -44,13 +44,13 @@ TEST(WeirFormat, GivesBackWhatWasWritten) {
   }
 }
 
-TEST(WeirFormat, GivesBackLayoutsAndStrangeNames) {
+TEST(WeirFormat, GivesBackLayoutsScratchAndStrangeNames) {
   const std::int64_t shape[] = {2, 3}, strides[] = {1, 2};
   TraceBuilder builder{ViewRule::Keep, "t", Nanos{42}};
   TensorId x =
       builder.constant({24}, {.dtype = "a\"\\\n\x01\u00e9", .shape = shape, .strides = strides});
   const Output scalar[] = {{.size = {4}, .layout = {.dtype = "int8", .offset = 3}}};
-  builder.op({.name = "", .inputs = std::span(&x, 1), .outputs = scalar});
+  builder.op({.name = "", .inputs = std::span(&x, 1), .outputs = scalar, .scratch = {7}});
   Trace made = std::move(builder).finish();
   EXPECT_TRUE(same_content(made, read(written(made))));
 }
