@@ -1,8 +1,7 @@
 """The least budget that any method could train in, from the operators that stock runs.
 
 An operator needs its arguments and results at once. Without a tier what training carries from step
-to step (parameters, optimizer state, buffers) must stay as well, and when an optimizer changes the
-first parameter all gradients must be there: each was computed from what that parameter was.
+to step (parameters, optimizer state, buffers) must stay as well.
 """
 
 import torch
@@ -44,16 +43,14 @@ def storages(values):
 
 
 class _Carried:
-    """What optimizers hold when they have stepped: parameters, gradients and state."""
+    """What optimizers hold when they have stepped: parameters and their state."""
 
     def __init__(self):
         self.tensors = []
 
     def __call__(self, optimizer, *_):
         parameters = [p for group in optimizer.param_groups for p in group["params"]]
-        self.tensors = [
-            (p, p.grad, list(optimizer.state[p].values())) for p in parameters if p.grad is not None
-        ]
+        self.tensors = [parameters, [list(optimizer.state[p].values()) for p in parameters]]
 
 
 def floors_of(train):
