@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/marks.h"
 #include "policy/backward_order.h"
 #include "policy/make.h"
 #include "policy/regions.h"
@@ -81,7 +82,7 @@ class Score {
     for (StorageId dependent : graph.dependents(storage)) join(dependent);
     Regions::Region joined{.cost = all.unwanted,
                            .bytes = static_cast<double>(graph[storage].size.n),
-                           .first = Regions::want(graph, storage, order_, rereads_)};
+                           .first = rereads_.last_read(graph, storage)};
     double before = 0;
     for (std::int32_t number : near_) {
       const Regions::Region& region = regions_[number];

@@ -22,11 +22,6 @@ bool hardly_wanted(const Graph& graph, StorageId storage) {
   return read && !had;
 }
 
-Nanos Regions::want(const Graph& graph, StorageId storage, const BackwardOrder& order,
-                    const Rereads& rereads) {
-  return order.in_backward() ? order.next_want(graph, storage) : rereads.last_read(graph, storage);
-}
-
 void Regions::survey(const Graph& graph, const BackwardOrder& order, const Rereads& rereads) {
   region_.assign(graph.storages(), kNone);
   regions_.clear();
@@ -88,7 +83,7 @@ Regions::Region Regions::collect(const Graph& graph, StorageId first, const Back
     region.cost += static_cast<double>(s.cost.n);
     if (s.references != 0 && order.ahead(graph, at) && !hardly_wanted(graph, at)) {
       region.bytes += static_cast<double>(s.size.n);
-      region.first = std::max(region.first, want(graph, at, order, rereads));
+      region.first = std::max(region.first, rereads.last_read(graph, at));
     }
     for (StorageId dep : graph.deps(at)) add(dep);
     for (StorageId dependent : graph.dependents(at)) add(dependent);

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "graph/marks.h"
 #include "policy/backward_order.h"
 #include "policy/rereads.h"
 
@@ -21,7 +20,7 @@ class Regions {
     Nanos first{-1};   // where backward wants the first of it
   };
 
-  // As things are now. Everything below refers to this moment.
+  // As things are now, in forward. Everything below refers to this moment.
   void survey(const Graph& graph, const BackwardOrder& order, const Rereads& rereads);
 
   [[nodiscard]] std::int32_t of(StorageId storage) const { return region_[index(storage)]; }
@@ -30,9 +29,6 @@ class Regions {
   }
   // What bringing a region back costs in all.
   [[nodiscard]] double restoring(const Region& region) const;
-  // Where backward wants a storage first that forward made.
-  [[nodiscard]] static Nanos want(const Graph& graph, StorageId storage, const BackwardOrder& order,
-                                  const Rereads& rereads);
 
  private:
   static constexpr std::int32_t kUnnumbered = -2;
