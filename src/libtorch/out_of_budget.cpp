@@ -29,7 +29,9 @@ void throw_out_of_budget(const OutOfBudget& error, const Circumstances& known) {
         .append(std::to_string(std::max(known.step_needs, error.smallest_budget()).n))
         .append(" bytes");
   if (known.tier_full)
-    text.append("; the tier could not take all that was to be offloaded: give --tier more room");
+    text.append(
+        "; the tier could not take all that was to be offloaded: give --tier more room or another "
+        "folder");
   TORCH_CHECK_WITH(OutOfMemoryError, false, text);
 }
 
