@@ -105,24 +105,30 @@ class ManagedRun:
             return  # a child by fork: the parent reports
         self._status.stop()
         stats = _session.stats() if self._started else None
-        with contextlib.suppress(KeyboardInterrupt):
+        trace = self._job.trace
+        try:
             self._active.close()
-        self._tell(stats)
+        except KeyboardInterrupt:
+            pass
+        except RuntimeError as error:  # the trace could not be written
+            complain(str(error).partition("\n")[0])
+            trace = None
+        self._tell(stats, trace)
 
-    def _tell(self, stats: dict[str, int] | None) -> None:
+    def _tell(self, stats: dict[str, int] | None, trace: str | None) -> None:
         title = "weir" if self._job.rank is None else f"weir, rank {self._job.rank}"
         if not self._job.quiet:
             nothing = f"{title}: the program did not import torch, so there was nothing to hold"
             print(_report.table(title, stats) if stats else nothing, file=sys.stderr)
-            if self._job.trace and stats:
-                print(f"  {'trace':<14} {self._job.trace}", file=sys.stderr)
+            if trace and stats:
+                print(f"  {'trace':<14} {trace}", file=sys.stderr)
         if self._job.json:
-            self._write(stats)
+            self._write(stats, trace)
 
-    def _write(self, stats: dict[str, int] | None) -> None:
+    def _write(self, stats: dict[str, int] | None, trace: str | None) -> None:
         answer: dict[str, Any] = {"exit_code": self.exit_code, "rank": self._job.rank}
         answer["error"] = self.error and _one_line(self.error)
-        answer["trace"] = self._job.trace
+        answer["trace"] = trace
         answer["slowdown_estimate"] = _report.slowdown(stats) if stats else None
         try:
             _report.write_json(str(self._job.json), answer | (stats or {}))

@@ -45,7 +45,11 @@ void write_whole(const std::string& path, const std::string& text) {
 void tell() {
   Runtime& runtime = Runtime::get();
   if (StepFinder::get().end()) runtime.step();
-  runtime.recorder().finish();
+  try {
+    runtime.recorder().finish();
+  } catch (const BadInput& error) {
+    std::fprintf(stderr, "weir: %s\n", error.what());
+  }
   Stats stats = runtime.stats();
   if (!report->budget) stats.budget = {};
   if (!report->json_file.empty()) write_whole(report->json_file, json_of(stats) + "\n");

@@ -1,7 +1,10 @@
 #include "libtorch/recorder.h"
 
+#include <utility>
+
 #include "trace/sink.h"
 #include "trace/writer.h"
+#include "weir/errors.h"
 
 namespace weir::libtorch {
 
@@ -22,14 +25,28 @@ Recorder::~Recorder() = default;
 void Recorder::start(const std::filesystem::path& path) {
   const std::lock_guard lock{mutex_};
   file_ = std::make_unique<File>(path);
+  failure_.clear();
   on_ = true;
 }
 
 void Recorder::finish() {
   const std::lock_guard lock{mutex_};
-  if (!on_.exchange(false)) return;
-  file_->writer.end();
-  file_.reset();
+  if (on_.exchange(false)) {
+    const std::unique_ptr<File> file = std::move(file_);
+    file->writer.end();
+  }
+  if (!failure_.empty()) throw BadInput{std::exchange(failure_, {})};
+}
+
+template <typename Action>
+void Recorder::write(Action&& action) {
+  try {
+    action();
+  } catch (const BadInput& error) {
+    failure_ = error.what();
+    on_ = false;
+    file_.reset();
+  }
 }
 
 void Recorder::abandon() {
@@ -48,6 +65,10 @@ void Recorder::number(Block& block) {
 void Recorder::op(const Op& op) {
   const std::lock_guard lock{mutex_};
   if (!on_) return;
+  write([&] { put(op); });
+}
+
+void Recorder::put(const Op& op) {
   file_->inputs.clear();
   file_->outputs.clear();
   for (Block* input : op.inputs) {
@@ -72,13 +93,13 @@ void Recorder::op(const Op& op) {
 void Recorder::release(Block& block) {
   const std::lock_guard lock{mutex_};
   if (!on_ || !block.numbered) return;
-  file_->writer.release(TensorId{block.number});
+  write([&] { file_->writer.release(TensorId{block.number}); });
   block.numbered = false;
 }
 
 void Recorder::step() {
   const std::lock_guard lock{mutex_};
-  if (on_) file_->writer.step();
+  if (on_) write([&] { file_->writer.step(); });
 }
 
 }  // namespace weir::libtorch

@@ -13,7 +13,8 @@
 
 namespace weir::libtorch {
 
-// Writes what a program does as a trace that the simulator replays.
+// Writes what a program does as a trace that the simulator replays. If that fails (a full disk) the
+// program goes on without, and finish() says why.
 class Recorder {
  public:
   struct Op {
@@ -31,6 +32,7 @@ class Recorder {
   ~Recorder();
 
   void start(const std::filesystem::path& file);
+  // Throws BadInput if the trace could not be written; nothing is left of it then.
   void finish();
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
 
@@ -46,11 +48,15 @@ class Recorder {
 
  private:
   struct File;
+  template <typename Action>
+  void write(Action&& action);
+  void put(const Op& op);
   void number(Block& block);
 
   std::mutex mutex_;
   std::atomic<bool> on_{false};
   std::unique_ptr<File> file_;
+  std::string failure_;  // why the recording ended early
 };
 
 }  // namespace weir::libtorch

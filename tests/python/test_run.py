@@ -234,6 +234,25 @@ def test_a_recording_is_a_trace(run, script, tmp_path):
     assert "run.trace" in done.stderr
 
 
+def test_a_recording_that_cannot_be_written_ends_alone(run, script, tmp_path):
+    """The disk is full in the middle of it: the program goes on, and nothing is left behind."""
+    name = script(
+        "import resource, signal, torch\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "x = torch.ones(20_000)\n"
+        "for _ in range(4000):\n    x = x + 1\n"
+        "print(x[0].item())"
+    )
+    done = run("record", "-o", "run.trace", "--quiet", "--json", "o.json", "--", name)
+    assert (done.returncode, done.stdout) == (0, "4001.0\n")
+    assert done.stderr.splitlines() == [
+        "weir: run.trace: cannot be written (File too large); give a place with room and rights"
+    ]
+    assert json.loads((tmp_path / "o.json").read_text())["trace"] is None
+    assert not list(tmp_path.glob("run.trace*"))
+
+
 def test_a_recording_tells_what_ops_take_for_a_while(run, script, tmp_path):
     """Softmax of what is not contiguous copies its input and gives the copy back."""
     name = script(
