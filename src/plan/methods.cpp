@@ -5,6 +5,7 @@
 
 #include "plan/checkpoints.h"
 #include "plan/chen.h"
+#include "plan/fast.h"
 #include "plan/greedy.h"
 #include "plan/griewank.h"
 #include "plan/lp_round.h"
@@ -66,6 +67,15 @@ Answer plan_by_greedy(const Problem& problem, Bytes budget, const MethodOptions&
   return answer;
 }
 
+Answer plan_by_fast(const Problem& problem, Bytes budget, const MethodOptions& /*options*/) {
+  Answer answer{.bound = cost_without_budget(problem)};
+  const std::optional<Stays> stays = plan_fast(problem, budget);
+  if (!stays) return answer;
+  answer.plan = stays->plan(budget);
+  answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  return answer;
+}
+
 Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& options) {
   Best best{problem, budget};
   Answer answer = try_lp_round(problem, budget, options,
@@ -89,6 +99,7 @@ Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& o
 
 constexpr MethodEntry kMethods[] = {
     {"milp", plan_by_milp, "the best there is, by mixed-integer programming; proves it", true},
+    {"fast", plan_by_fast, "for thousands of ops: like greedy, sparse, and searches longer"},
     {"lp", plan_by_lp, "the same with fractions, rounded; gives a bound"},
     {"greedy", plan_by_greedy, "drops what is cheapest to bring back, by the bytes that lack"},
     {"chen_sqrt", plan_by<try_chen_sqrt, linear_candidates>, "every k-th op, k the root of all"},

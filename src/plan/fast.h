@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "plan/stays.h"
+
+namespace weir::plan {
+
+struct FastOptions {
+  // How long to search, in about nanoseconds, but not by the clock: the same problem has the same
+  // schedule on every machine. The first schedule that fits may take longer.
+  std::int64_t work = 500'000'000;
+};
+
+// Drops what costs least by the bytes freed where they lack, by several tastes, then betters what
+// came of each. Nothing if no schedule was found that fits.
+[[nodiscard]] std::optional<Stays> plan_fast(const Problem& problem, Bytes budget,
+                                             const FastOptions& options = {});
+
+// Plans of one problem for many budgets: what was found for one is an answer for all above it, so a
+// larger budget costs no more than any smaller one that was asked for before.
+class Frontier {
+ public:
+  explicit Frontier(const Problem& problem, FastOptions options = {})
+      : problem_{&problem}, options_{options} {}
+
+  // Null if nothing was found. Valid until the next call.
+  [[nodiscard]] const Plan* plan(Bytes budget);
+
+ private:
+  const Problem* problem_;
+  FastOptions options_;
+  std::vector<Plan> plans_;
+};
+
+}  // namespace weir::plan

@@ -1,0 +1,393 @@
+#include "plan/stays.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/answer.h"
+#include "plan/checkpoints.h"
+
+namespace weir::plan {
+namespace {
+
+constexpr Stage kNoStage = kNobody;
+constexpr std::int64_t kWorkOfARead = 40, kWorkOfAChange = 300;
+
+bool covers(const std::vector<Span>& spans, Stage stage) {
+  return std::ranges::any_of(
+      spans, [&](const Span& span) { return span.first <= stage && stage <= span.last; });
+}
+
+Stage last_possible(const Problem& problem, const Value& value) {
+  return std::min(problem.end(), value.changed_by);
+}
+
+bool must_stay(const Problem& problem, const Value& value, Stage stage) {
+  if (!value.held_in(stage)) return false;
+  if (stage <= problem.start.first) return value.appears < stage || value.maker == kNobody;
+  return value.held_in(stage - 1) || stage > value.last_remake || value.maker == kNobody;
+}
+
+std::vector<Span> without(const std::vector<Span>& spans, Span gone) {
+  std::vector<Span> left;
+  for (const Span& span : spans) {
+    if (span.first < gone.first) left.push_back({span.first, std::min(span.last, gone.first - 1)});
+    if (span.last > gone.last) left.push_back({std::max(span.first, gone.last + 1), span.last});
+  }
+  return left;
+}
+
+std::vector<Span> with(const std::vector<Span>& spans, Span added) {
+  std::vector<Span> all;
+  for (const Span& span : spans) {
+    if (span.last + 1 < added.first || added.last + 1 < span.first)
+      all.push_back(span);
+    else
+      added = {std::min(span.first, added.first), std::max(span.last, added.last)};
+  }
+  all.insert(std::ranges::lower_bound(all, added.first, {}, &Span::first), added);
+  return all;
+}
+
+}  // namespace
+
+Stays::Stays(const Problem& problem)
+    : problem_{&problem},
+      spans_(problem.values.size()),
+      views_(problem.values.size()),
+      begins_(problem.end() + 2),
+      held_from_(problem.end() + 2),
+      reruns_(problem.end() + 1),
+      rerun_stages_(problem.ops.size()),
+      there_(problem.end() + 2),
+      above_(problem.end() + 2),
+      stage_cost_(problem.end() + 1),
+      stage_lacks_(problem.end() + 1),
+      at_start_(problem.values.size()),
+      stage_version_(problem.end() + 1),
+      value_version_(problem.values.size()),
+      cost_{cost_without_budget(problem)},
+      is_dirty_(problem.end() + 1),
+      seen_(problem.ops.size()),
+      need_stamp_(problem.values.size()),
+      last_need_(problem.values.size()) {
+  const Stage first = problem.start.first;
+  for (ValueId value : problem.start.resident) at_start_[index(value)] = true;
+  for (std::uint32_t i = 0; i < problem.values.size(); ++i) {
+    const Value& value = problem.values[i];
+    if (value.appears < first && value.held_in(first)) at_start_[i] = true;
+    if (value.view_of != kNoValue) views_[index(value.view_of)].push_back(ValueId{i});
+    if (value.end_held > 0) held_from_[value.first_held].push_back(ValueId{i});
+    replace(ValueId{i}, all_of(ValueId{i}), {first, problem.end()});
+  }
+  for (Stage stage = first; stage <= problem.end(); ++stage) touch(stage);
+  refresh();
+  keep_what_lacks();
+  journal_.clear();
+}
+
+// Made for something that is gone at the start, and unable to be made again, it has to stay.
+void Stays::keep_what_lacks() {
+  for (Stage stage = problem_->start.first; stage <= problem_->end() && unsound_ > 0; ++stage) {
+    if (!stage_lacks_[stage]) continue;
+    find_runs(stage, kNoValue);
+    for (ValueId value : std::vector<ValueId>{lacking_}) {
+      const Stage there = last_there(stage, value);
+      if (there != kNoStage && stage <= last_possible(*problem_, (*problem_)[value]))
+        keep(value, {there + 1, stage});
+    }
+  }
+}
+
+std::vector<Span> Stays::all_of(ValueId id) const {
+  const Value& value = (*problem_)[id];
+  const Stage start = problem_->start.first;
+  const Stage last = std::min(last_read(*problem_, id), last_possible(*problem_, value));
+  Stage first = value.maker == kNobody ? value.appears : value.appears + 1;
+  if (value.appears < start) {
+    first = start;
+    if (!at_start_[index(id)]) {  // made again where it is read first
+      const auto user = std::ranges::lower_bound(value.users, start);
+      first = user == value.users.end() ? kNoStage : *user + 1;
+      if (value.last_remake >= start) first = std::min(first, value.last_remake + 1);
+    }
+  }
+  if (first > last) return {};
+  return {{first, last}};
+}
+
+bool Stays::begins_by_itself(Stage first, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  if (first == problem_->start.first && at_start_[index(id)]) return true;
+  if (value.appears < problem_->start.first) return false;
+  return first == (value.maker == kNobody ? value.appears : value.appears + 1);
+}
+
+bool Stays::keeps(Stage stage, ValueId value) const {
+  if (!covers(spans_[index(value)], stage)) return false;
+  const ValueId bytes = (*problem_)[value].view_of;
+  return bytes == kNoValue || covers(spans_[index(bytes)], stage);
+}
+
+Stage Stays::next_rerun(std::uint32_t op, Stage after) const {
+  const std::vector<Stage>& stages = rerun_stages_[op];
+  const auto next = std::ranges::upper_bound(stages, after);
+  return next == stages.end() ? kNoStage : *next;
+}
+
+Stage Stays::last_there(Stage before, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  std::int64_t last = at_start_[index(id)] ? std::int64_t{problem_->start.first} - 1 : -1;
+  const auto note = [&](std::int64_t stage) { last = std::max(last, stage); };
+  if (value.appears >= problem_->start.first && value.appears < before) note(value.appears);
+  for (const Span& span : spans_[index(id)])
+    if (span.first < before) note(std::min(span.last, before - 1));
+  if (value.maker != kNobody) {
+    const std::vector<Stage>& stages = rerun_stages_[value.maker];
+    const auto next = std::ranges::lower_bound(stages, before);
+    if (next != stages.begin() && *(next - 1) <= value.last_remake) note(*(next - 1));
+  }
+  return last < 0 ? kNoStage : static_cast<Stage>(last);
+}
+
+Stage Stays::next_read(Stage from, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  Stage next = kNoStage;
+  if (value.end_held > from) next = std::max(from, value.first_held);
+  const auto user = std::ranges::lower_bound(value.users, from);
+  if (user != value.users.end()) next = std::min(next, *user);
+  for (auto earlier = value.users.begin(); earlier != user; ++earlier)
+    if (from > 0) next = std::min(next, next_rerun(*earlier, from - 1));
+  return next;
+}
+
+Stage Stays::previous_read(Stage before, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  Stage previous = 0;
+  if (value.first_held < value.end_held && value.first_held < before)
+    previous = std::min(before, value.end_held) - 1;
+  for (std::uint32_t user : value.users) {
+    if (user >= before) break;
+    previous = std::max(previous, user);
+    const std::vector<Stage>& stages = rerun_stages_[user];
+    const auto next = std::ranges::lower_bound(stages, before);
+    if (next != stages.begin()) previous = std::max(previous, *(next - 1));
+  }
+  return previous;
+}
+
+std::optional<Span> Stays::gap_at(Stage stage, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  if (value.maker == kNobody || value.view_of != kNoValue || must_stay(*problem_, value, stage))
+    return std::nullopt;
+  for (const Span& span : spans_[index(id)]) {
+    if (stage < span.first || stage > span.last) continue;
+    const Stage last = std::min(span.last, next_read(stage, id));
+    const Stage first = std::max(span.first, previous_read(stage, id) + 1);
+    return Span{first, last};
+  }
+  return std::nullopt;
+}
+
+void Stays::drop(ValueId value, Span span) {
+  replace(value, without(spans_[index(value)], span), span);
+  for (ValueId view : views_[index(value)]) replace(view, without(spans_[index(view)], span), span);
+  refresh();
+}
+
+void Stays::keep(ValueId value, Span span) {
+  replace(value, with(spans_[index(value)], span), span);
+  refresh();
+}
+
+void Stays::undo(std::size_t mark) {
+  while (journal_.size() > mark) {
+    Change change = std::move(journal_.back());
+    journal_.pop_back();
+    replace(change.value, std::move(change.before), change.span);
+    journal_.pop_back();
+  }
+  refresh();
+}
+
+void Stays::replace(ValueId value, std::vector<Span> spans, Span changed) {
+  work_ += kWorkOfAChange;
+  std::vector<Span>& now = spans_[index(value)];
+  count(value, now, -1);
+  count(value, spans, 1);
+  std::swap(now, spans);
+  journal_.push_back({value, changed, std::move(spans)});
+  value_version_[index(value)] = ++clock_;
+  touch(value, changed);
+}
+
+void Stays::count(ValueId value, const std::vector<Span>& spans, std::int64_t sign) {
+  const std::int64_t bytes = sign * (*problem_)[value].size.n;
+  for (const Span& span : spans) {
+    for (Stage stage = span.first; stage <= span.last; ++stage) there_[stage] += bytes;
+    work_ += (span.last - span.first) / 2;
+    if (begins_by_itself(span.first, value)) continue;
+    if (sign > 0)
+      begins_[span.first].push_back(value);
+    else
+      std::erase(begins_[span.first], value);
+  }
+}
+
+void Stays::touch(Stage stage) {
+  if (stage < problem_->start.first || stage > problem_->end() || is_dirty_[stage]) return;
+  is_dirty_[stage] = true;
+  dirty_.push_back(stage);
+}
+
+// Those that read or make the value, and where its being there begins and ends.
+void Stays::touch(ValueId id, Span changed) {
+  const Value& value = (*problem_)[id];
+  const Stage first = changed.first == 0 ? 0 : changed.first - 1;
+  const auto touch_runs = [&](std::uint32_t op) {
+    if (op >= first && op <= changed.last) touch(op);
+    const std::vector<Stage>& stages = rerun_stages_[op];
+    for (auto at = std::ranges::lower_bound(stages, first);
+         at != stages.end() && *at <= changed.last; ++at)
+      touch(*at);
+  };
+  touch(first);
+  touch(changed.last);
+  if (value.end_held > 0) touch(value.first_held);
+  if (value.maker != kNobody) touch_runs(value.maker);
+  for (std::uint32_t user : value.users) touch_runs(user);
+}
+
+void Stays::refresh() {
+  for (Stage stage : std::exchange(dirty_, {})) {
+    is_dirty_[stage] = false;
+    evaluate(stage);
+  }
+}
+
+void Stays::evaluate(Stage stage) {
+  find_runs(stage, kNoValue);
+  const Walked walked = walk(stage, kNoValue);
+  above_[stage] = walked.above;
+  cost_ += walked.cost - stage_cost_[stage];
+  stage_cost_[stage] = walked.cost;
+  unsound_ -= stage_lacks_[stage] ? 1u : 0u;
+  stage_lacks_[stage] = !lacking_.empty();
+  unsound_ += stage_lacks_[stage] ? 1u : 0u;
+  if (!runs_.empty() && runs_.back() == stage) runs_.pop_back();
+  if (runs_ == reruns_[stage]) return;
+  for (std::uint32_t op : reruns_[stage]) std::erase(rerun_stages_[op], stage);
+  for (std::uint32_t op : runs_)
+    rerun_stages_[op].insert(std::ranges::lower_bound(rerun_stages_[op], stage), stage);
+  reruns_[stage] = runs_;
+  stage_version_[stage] = ++clock_;
+}
+
+bool Stays::there(Stage stage, ValueId value, ValueId away) const {
+  if (away != kNoValue && (value == away || (*problem_)[value].view_of == away)) return false;
+  return keeps(stage, value);
+}
+
+bool Stays::stays_after(Stage stage, ValueId value) const {
+  return (stage < problem_->end() && keeps(stage + 1, value)) || (*problem_)[value].held_in(stage);
+}
+
+void Stays::find_runs(Stage stage, ValueId away) {
+  ++search_;
+  runs_.clear();
+  asked_.clear();
+  lacking_.clear();
+  pending_.clear();
+  if (stage < problem_->end()) {
+    runs_.push_back(stage);
+    pending_.push_back(stage);
+    seen_[stage] = search_;
+  }
+  for (ValueId value : held_from_[stage])
+    if ((*problem_)[value].appears != stage) provide(stage, value, away);
+  for (ValueId value : begins_[stage + 1])
+    if (keeps(stage + 1, value)) provide(stage, value, away);
+  if (away != kNoValue && stage < problem_->end()) {
+    if (keeps(stage + 1, away)) provide(stage, away, away);
+    for (ValueId view : views_[index(away)])
+      if (keeps(stage + 1, view)) provide(stage, view, away);
+  }
+  while (!pending_.empty()) {
+    const std::uint32_t op = pending_.back();
+    pending_.pop_back();
+    for (ValueId input : problem_->ops[op].inputs) provide(stage, input, away);
+  }
+  std::ranges::sort(runs_);
+  work_ += kWorkOfARead * static_cast<std::int64_t>(asked_.size() + runs_.size());
+}
+
+void Stays::provide(Stage stage, ValueId id, ValueId away) {
+  const Value& value = (*problem_)[id];
+  asked_.push_back(id);
+  if (there(stage, id, away) || value.appears == stage) return;
+  if (value.maker == kNobody || value.appears > stage || stage > value.last_remake) {
+    if (std::ranges::find(lacking_, id) == lacking_.end()) lacking_.push_back(id);
+    return;
+  }
+  if (std::exchange(seen_[value.maker], search_) == search_) return;
+  runs_.push_back(value.maker);
+  pending_.push_back(value.maker);
+}
+
+void Stays::note_needs() {
+  for (std::uint32_t i = 0; i < runs_.size(); ++i)
+    for (ValueId input : problem_->ops[runs_[i]].inputs) {
+      need_stamp_[index(input)] = search_;
+      last_need_[index(input)] = i;
+    }
+}
+
+bool Stays::needed_after(std::uint32_t position, ValueId value) const {
+  return need_stamp_[index(value)] == search_ && last_need_[index(value)] > position;
+}
+
+Stays::Walked Stays::walk(Stage stage, ValueId away) {
+  note_needs();
+  Walked walked;
+  std::int64_t used = 0;
+  for (std::uint32_t i = 0; i < runs_.size(); ++i) {
+    const ProblemOp& op = problem_->ops[runs_[i]];
+    if (runs_[i] != stage) walked.cost += op.cost;
+    std::int64_t made = op.scratch.n, left = 0;
+    ValueId changed = kNoValue;
+    for (ValueId output : op.outputs) {
+      const Value& value = (*problem_)[output];
+      const bool wanted = needed_after(i, output) || stays_after(stage, output);
+      if (value.change_of != kNoValue) {
+        changed = value.change_of;
+        left -= wanted ? 0 : value.size.n;
+        continue;
+      }
+      made += value.size.n;
+      if (wanted && !there(stage, output, away)) left += value.size.n;
+    }
+    walked.above = std::max(walked.above, used + made);
+    used += left;
+    for (ValueId input : op.inputs)
+      if (input != changed && !needed_after(i, input) && !stays_after(stage, input))
+        used -= (*problem_)[input].size.n;
+  }
+  return walked;
+}
+
+Stays::Effect Stays::effect_of_drop(ValueId value, Span gap) {
+  const Stage stage = gap.last;
+  find_runs(stage, value);
+  Effect effect{
+      .possible = std::ranges::find(lacking_, value) == lacking_.end(), .cost = {}, .peak = {}};
+  if (!effect.possible) return effect;
+  const Walked walked = walk(stage, value);
+  effect.cost = walked.cost - stage_cost_[stage];
+  effect.peak = {there_[stage] - (*problem_)[value].size.n + walked.above};
+  for (std::uint32_t op : runs_)
+    if (op != stage && !std::ranges::binary_search(reruns_[stage], op)) effect.added.push_back(op);
+  effect.lacking = lacking_;
+  effect.depends_on = asked_;
+  return effect;
+}
+
+}  // namespace weir::plan

@@ -1,0 +1,140 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "plan/problem.h"
+#include "plan/retention.h"
+
+namespace weir::plan {
+
+// Stages, the last one too.
+struct Span {
+  Stage first = 0, last = 0;
+
+  bool operator==(const Span&) const = default;
+};
+
+// What a Retention says, for steps of thousands of ops: by value the spans of stages at whose
+// beginning it is there, and by stage what follows from them: the ops that run, their cost, and the
+// most bytes there are. A change is felt in the few stages that touch the value; in the others it
+// is a number of bytes more or less.
+class Stays {
+ public:
+  // Everything stays until its last use.
+  explicit Stays(const Problem& problem);
+
+  [[nodiscard]] const Problem& problem() const { return *problem_; }
+  [[nodiscard]] Nanos cost() const { return cost_; }
+  [[nodiscard]] Bytes peak(Stage stage) const { return {there_[stage] + above_[stage]}; }
+  // Ascending; without the stage's own op.
+  [[nodiscard]] std::span<const std::uint32_t> reruns(Stage stage) const { return reruns_[stage]; }
+  // The first stage after this one in which the op runs again; none: kNobody.
+  [[nodiscard]] Stage next_rerun(std::uint32_t op, Stage after) const;
+  [[nodiscard]] bool keeps(Stage stage, ValueId value) const;
+  // The last stage before this one in which the value was there; none: kNobody.
+  [[nodiscard]] Stage last_there(Stage before, ValueId value) const;
+
+  // The stages around this one, at whose beginning the value is there, in which it could be away:
+  // after one that reads or makes it, up to the next that reads it. Nothing if it must stay.
+  [[nodiscard]] std::optional<Span> gap_at(Stage stage, ValueId value) const;
+
+  // What dropping the value in a gap does in the gap's last stage, where it is made again.
+  struct Effect {
+    bool possible = false;
+    Nanos cost;                             // more than now
+    Bytes peak;                             // in that stage
+    std::vector<std::uint32_t> added = {};  // ops that run again there and did not
+    // Nothing could make these there; they would have to stay until then.
+    std::vector<ValueId> lacking = {};
+    std::vector<ValueId> depends_on = {};  // nothing changes while these do not
+  };
+  [[nodiscard]] Effect effect_of_drop(ValueId value, Span gap);
+
+  void drop(ValueId value, Span span);
+  void keep(ValueId value, Span span);
+  // False if a stage lacks what nothing can make.
+  [[nodiscard]] bool sound() const { return unsound_ == 0; }
+
+  // What happened since is undone in the opposite order.
+  [[nodiscard]] std::size_t mark() const { return journal_.size(); }
+  void undo(std::size_t mark);
+
+  // Grows when the stage's runs change, and when a value's spans do.
+  [[nodiscard]] std::uint64_t version(Stage stage) const { return stage_version_[stage]; }
+  [[nodiscard]] std::uint64_t version(ValueId value) const { return value_version_[index(value)]; }
+  [[nodiscard]] std::uint64_t clock() const { return clock_; }
+
+  // Done so far, in about nanoseconds; the same on every machine.
+  [[nodiscard]] std::int64_t work() const { return work_; }
+
+  [[nodiscard]] Plan plan(Bytes budget) const;
+  [[nodiscard]] Retention retention() const;
+
+ private:
+  struct Change {
+    ValueId value;
+    Span span;
+    std::vector<Span> before;
+  };
+  struct Walked {
+    Nanos cost;              // of running ops again
+    std::int64_t above = 0;  // most bytes there are, less what is there when the stage begins
+  };
+
+  // The spans, if nothing is dropped.
+  [[nodiscard]] std::vector<Span> all_of(ValueId value) const;
+  void keep_what_lacks();
+  // Was it there at the start, or from its first run on?
+  [[nodiscard]] bool begins_by_itself(Stage first, ValueId value) const;
+  void replace(ValueId value, std::vector<Span> spans, Span changed);
+  void count(ValueId value, const std::vector<Span>& spans, std::int64_t sign);
+  void touch(ValueId value, Span changed);
+  void touch(Stage stage);
+  void refresh();
+  void evaluate(Stage stage);
+  [[nodiscard]] Stage next_read(Stage from, ValueId value) const;
+  [[nodiscard]] Stage previous_read(Stage before, ValueId value) const;
+
+  // The ops that run in a stage if the value given is away when it begins: in `runs_`, with what
+  // nothing can make in `lacking_`.
+  void find_runs(Stage stage, ValueId away);
+  void provide(Stage stage, ValueId value, ValueId away);
+  [[nodiscard]] bool there(Stage stage, ValueId value, ValueId away) const;
+  [[nodiscard]] bool stays_after(Stage stage, ValueId value) const;
+  Walked walk(Stage stage, ValueId away);
+  void note_needs();
+  [[nodiscard]] bool needed_after(std::uint32_t position, ValueId value) const;
+
+  friend class StaysEmitter;
+
+  const Problem* problem_;
+  std::vector<std::vector<Span>> spans_;            // by value, ascending
+  std::vector<std::vector<ValueId>> views_;         // by value
+  std::vector<std::vector<ValueId>> begins_;        // by stage: made again in the one before
+  std::vector<std::vector<ValueId>> held_from_;     // by stage
+  std::vector<std::vector<std::uint32_t>> reruns_;  // by stage
+  std::vector<std::vector<Stage>> rerun_stages_;    // by op, ascending
+  std::vector<std::int64_t> there_, above_;         // by stage
+  std::vector<Nanos> stage_cost_;
+  std::vector<bool> stage_lacks_, at_start_;
+  std::vector<std::uint64_t> stage_version_, value_version_;
+  std::uint64_t clock_ = 0;
+  std::int64_t work_ = 0;
+  Nanos cost_;
+  std::size_t unsound_ = 0;
+  std::vector<Change> journal_;
+  std::vector<Stage> dirty_;
+  std::vector<bool> is_dirty_;
+  // Scratch of find_runs and walk.
+  std::vector<std::uint32_t> runs_, pending_;
+  std::vector<ValueId> asked_, lacking_;
+  std::vector<std::uint64_t> seen_;  // by op
+  std::uint64_t search_ = 0;
+  std::vector<std::uint64_t> need_stamp_;  // by value
+  std::vector<std::uint32_t> last_need_;
+};
+
+}  // namespace weir::plan
