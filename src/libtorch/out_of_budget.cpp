@@ -35,4 +35,14 @@ void throw_out_of_budget(const OutOfBudget& error, const Circumstances& known) {
   TORCH_CHECK_WITH(OutOfMemoryError, false, text);
 }
 
+void throw_thrashing(std::uint64_t runs, Bytes budget) {
+  const char* op = running_op.load(std::memory_order_relaxed);
+  std::string text = "weir::OutOfBudget: to bring back what ";
+  text.append(op == nullptr ? "a read" : op).append(" wants, ").append(std::to_string(runs));
+  text.append(" ops were run again without an end in sight; the budget of ");
+  text.append(std::to_string(budget.n));
+  text.append(" bytes leaves too little room to recompute in: raise it, or give a tier");
+  TORCH_CHECK_WITH(OutOfMemoryError, false, text);
+}
+
 }  // namespace weir::libtorch

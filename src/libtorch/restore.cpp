@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "libtorch/flatten.h"
 #include "libtorch/key.h"
+#include "libtorch/out_of_budget.h"
 #include "libtorch/runtime.h"
 
 namespace weir::libtorch {
@@ -36,9 +37,20 @@ void* take_memory(c10::StorageImpl& storage) {
 
 }  // namespace
 
+// With hardly any memory beside what is held, bringing one tensor back can take more runs than
+// anybody waits for. No order that gets anywhere runs each op this often.
 void Runtime::restore(Ticket& ticket) {
+  constexpr std::uint64_t kOften = 100, kFew = 1000;
   const std::lock_guard lock{restoring_};
-  while (const OpRecord* missing = next(ticket)) replay(*missing, ticket);
+  std::uint64_t runs = 0;
+  while (const OpRecord* missing = next(ticket)) {
+    if (++runs > kOften * recipes_.in_use() + kFew) {
+      if (!budget_.learning()) throw_thrashing(runs, core_->manager->ledger().budget());
+      set_budget({core_->manager->ledger().budget().n * 5 / 4});
+      runs = 0;
+    }
+    replay(*missing, ticket);
+  }
 }
 
 // What the manager itself needs room for is a fetch, which can be asked for again.

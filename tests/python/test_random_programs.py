@@ -47,6 +47,13 @@ def test_storages_really_go_and_come_back(campaign):
     assert tally.fetched["offload"] >= 0.95 * tally.kinds["offload"] > 0
 
 
+def test_a_program_that_would_recompute_without_end_is_refused():
+    """At the share tried first one op would have to be brought back by millions of others."""
+    verdicts = []
+    judge_seeds([8511], SHARE, False, verdicts.append)
+    assert [verdict.outcome for verdict in verdicts] == ["equal"]
+
+
 def test_a_seed_is_a_program():
     assert make_program(7) == make_program(7) != make_program(8)
     assert Program.from_json(make_program(7).to_json()) == make_program(7)
