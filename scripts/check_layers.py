@@ -14,7 +14,7 @@ MAY_SEE = {  # besides include/weir and its own folder
     "policy": {"base", "graph"},
     "tier": {"base"},
     "pages": {"base"},
-    "pilot": {"base", "graph"},
+    "pilot": {"base", "graph", "trace", "policy", "plan"},
     "plan": {"base", "graph", "cost"},
     "sim": {"base", "graph", "core", "cost", "trace"},
     "libtorch": {"base", "graph", "core", "tier", "trace", "pages"},

@@ -24,6 +24,7 @@ struct FirstRun {
   std::uint32_t step = 0;
   Phase phase = Phase::Forward;
   Nanos position{};
+  std::uint64_t kind = 0;
 };
 
 // What is needed to run one operator again.
@@ -34,7 +35,8 @@ struct OpRecord {
   bool pure;               // running it again gives the same bytes and changes nothing else
   std::uint32_t step = 0;  // the training step it first ran in
   Phase phase = Phase::Forward;
-  Nanos position{};  // the time of the program's ops before it, not counting those run again
+  Nanos position{};        // the time of the program's ops before it, not counting those run again
+  std::uint64_t kind = 0;  // which operator it is: equal for equal ones
   std::uint32_t first_input, inputs;
   TensorId first_output;
   std::uint32_t outputs = 0;

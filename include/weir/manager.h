@@ -46,6 +46,7 @@ struct OpCall {
   std::span<const std::uint32_t> mutated = {};
   bool pure = true;
   Phase phase = Phase::Forward;
+  std::uint64_t kind = 0;  // which operator it is: equal for equal ones
 };
 
 struct Output {
@@ -132,8 +133,9 @@ class Manager {
   const OpRecord* next(Ticket& ticket);
   // From any thread. Reclaims until the bytes fit; never launches an op. Throws OutOfBudget.
   Charge allocate(Bytes size);
-  // The op ran: adopts its outputs, unpins its inputs.
-  void end(Ticket ticket);
+  // The op ran: adopts its outputs, unpins its inputs. `scratch` is the most that it took at one
+  // time beside its outputs, if that is known.
+  void end(Ticket ticket, Bytes scratch = {});
 
   // A tensor is wanted outside of any op: begin, next() until null, then the pin. With
   // Access::Write its bytes may be changed from then on, by whom we do not see.

@@ -16,10 +16,12 @@ struct View {
   // Ascending by when they became candidates. Gaps (kNoStorage) are places given up since.
   std::span<const StorageId> slots;
   std::size_t candidates = 0;  // slots that are not gaps
+  Bytes used = {}, budget = {};
 };
 
 struct Choice {
   StorageId victim;
+  bool by_plan = false;  // it is to be recomputed, and nothing cheaper goes in its place
 };
 
 // What happened to a storage. A policy is told only of the kinds it asks for.
@@ -51,8 +53,22 @@ class Policy {
 
   // The candidate to go next, or nothing if there is none. Asked again until `need` bytes are free.
   virtual std::optional<Choice> choose(const View& view, Bytes need) = 0;
-  // An op of the program begins; of those that are run again it is not told.
-  virtual void begin(const Graph& /*graph*/, const OpRecord& /*op*/) {}
+
+  // What the program does; of ops that are run again a policy is not told. An op begins (what it
+  // changes are positions among its inputs), its outputs and its cost are known, it has run.
+  virtual void begin(const Graph& /*graph*/, const OpRecord& /*op*/,
+                     std::span<const std::uint32_t> /*mutated*/) {}
+  virtual void declare(const Graph& /*graph*/, const OpRecord& /*op*/) {}
+  virtual void end(const OpRecord& /*op*/, Bytes /*scratch*/) {}
+  // Bytes came from outside; the program refers to a storage no longer; a step is over.
+  virtual void add_constant(const Graph& /*graph*/, StorageId /*storage*/) {}
+  virtual void release(const Graph& /*graph*/, StorageId /*storage*/) {}
+  virtual void end_step(const View& /*view*/) {}
+
+  // The program refers to it no longer, and it can be made again: is it to stay, for what is made
+  // from it?
+  [[nodiscard]] virtual bool keeps(StorageId /*storage*/) const { return false; }
+
   virtual void note(const Graph& /*graph*/, StorageId /*storage*/, Change /*change*/) {}
 
   // Do its scores count what else would have to be restored?

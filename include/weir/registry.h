@@ -13,6 +13,7 @@ namespace weir {
 struct PolicyInputs {
   std::uint64_t seed = 0;
   const Predictor* future = nullptr;  // for oracles only
+  bool background = false;            // may think beside the program, on a thread of its own
 };
 
 struct PolicyEntry {
@@ -21,6 +22,7 @@ struct PolicyEntry {
   std::string_view about;
   bool oracle = false;  // needs PolicyInputs::future
   bool draws = false;   // depends on PolicyInputs::seed
+  bool plans = false;   // wants to know what ops take as scratch
 };
 
 // Every policy there is.

@@ -16,9 +16,11 @@ void State::release(TensorId tensor) {
   WEIR_CHECK(t.references > 0 && s.references > 0, tensor, t.storage);
   --t.references;
   if (--s.references != 0) return;
+  policy_.release(graph, t.storage);
   if (options.deallocation == Deallocation::Banish) {
     try_banish(t.storage);
-  } else if (options.deallocation == Deallocation::EagerEvict && evictable(s)) {
+  } else if (options.deallocation == Deallocation::EagerEvict && evictable(s) &&
+             !policy_.keeps(t.storage)) {
     ++counters.releases;
     evict(t.storage);
   }
@@ -145,6 +147,7 @@ void State::end_step() {
       lose_recipe(storage);
   }
   ++step_;
+  policy_.end_step(view());
 }
 
 }  // namespace weir::core

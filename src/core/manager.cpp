@@ -93,11 +93,11 @@ Charge Manager::allocate(Bytes size) {
   return state_->charge(size);
 }
 
-void Manager::end(Ticket ticket) {
+void Manager::end(Ticket ticket, Bytes scratch) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
   Job& job = *std::exchange(ticket.job_, nullptr);
-  state_->finish_first_run(job);
+  state_->finish_first_run(job, scratch);
   state_->recycle(job);
   state_->bury_orphans();
 }

@@ -8,9 +8,10 @@
 namespace weir::core {
 
 void State::begin(Job& job, const OpCall& call) {
-  job.op = graph.add_op(call.tag, call.pure, call.inputs,
-                        {.step = step_, .phase = call.phase, .position = position_});
-  policy_.begin(graph, graph[job.op]);
+  job.op =
+      graph.add_op(call.tag, call.pure, call.inputs,
+                   {.step = step_, .phase = call.phase, .position = position_, .kind = call.kind});
+  policy_.begin(graph, graph[job.op], call.mutated);
   for (std::uint32_t position : call.mutated) {
     const StorageId changed = graph[call.inputs[position]].storage;
     if (std::ranges::find(job.mutated, changed) == job.mutated.end())
@@ -70,6 +71,7 @@ TensorId State::declare(Job& job, std::span<const Output> outputs, Nanos cost) {
       note(storage, Change::Grown);
     }
   }
+  policy_.declare(graph, graph[job.op]);
   return graph[job.op].first_output;
 }
 
@@ -165,7 +167,7 @@ void State::reject_rest(Job& job) {
   job.delivered.clear();
 }
 
-void State::finish_first_run(Job& job) {
+void State::finish_first_run(Job& job, Bytes scratch) {
   WEIR_CHECK(job.declared, job.op);
   const OpRecord& op = graph[job.op];
   for (std::uint32_t i = 0; i < op.outputs; ++i)
@@ -175,6 +177,7 @@ void State::finish_first_run(Job& job) {
   job.let_go(*this, job.stack.back());
   for (StorageId storage : job.storages)
     if (graph[storage].references == 0) suspect(storage);  // let go of while the op ran
+  policy_.end(graph[job.op], scratch);
   banish_inputs(job.op);
 }
 

@@ -46,7 +46,12 @@ OpId State::op_to_restore(TensorId tensor) const {
 }
 
 View State::view() const {
-  return {.graph = graph, .now = now(), .slots = pool_.slots(), .candidates = pool_.size()};
+  return {.graph = graph,
+          .now = now(),
+          .slots = pool_.slots(),
+          .candidates = pool_.size(),
+          .used = ledger.used(),
+          .budget = ledger.budget()};
 }
 
 void State::note(StorageId storage, Change change) {
@@ -59,7 +64,7 @@ bool State::evictable(const Storage& s) const {
 }
 
 Place State::place_of(const Storage& s) const {
-  const bool spent = s.references == 0 && s.awaited == 0 && s.size > Bytes{};
+  const bool spent = s.references == 0 && s.awaited == 0 && !s.kept && s.size > Bytes{};
   if (evictable(s)) {
     if (spent && frugal_) return Place::Spent;
   } else if (!options.offload || s.homeless || !s.resident() || s.pins != 0 || !s.complete()) {
@@ -72,6 +77,7 @@ Place State::place_of(const Storage& s) const {
 // changed. Until something has to be reclaimed for the first time only the order is kept.
 void State::place(StorageId storage) {
   Storage& s = graph[storage];
+  s.kept = s.references == 0 && s.resident() && policy_.keeps(storage);
   const Place next = place_of(s);
   if (next == s.place) return;
   if (awake_ && s.place == Place::Candidate) {
@@ -175,21 +181,22 @@ bool State::reclaim_one(Bytes need) {
   counters.scored = policy_.scored();
   if (!choice) become_frugal();
   if (spent_.size() != 0) return reclaim(spent_.last()), true;
-  if (restoring_ != nullptr && frugal_) {
+  const bool by_plan = choice && choice->by_plan;
+  if (restoring_ != nullptr && frugal_ && !by_plan) {
     const double dearest = choice ? price(choice->victim) : kAnyPrice;
     if (const StorageId held = restore_->give_way(*this, *restoring_, dearest); held != kNoStorage)
       return reclaim(held), true;
   }
   if (!choice) return false;
   WEIR_CHECK(graph[choice->victim].place == Place::Candidate, choice->victim);
-  reclaim(choice->victim);
+  reclaim(choice->victim, by_plan);
   return true;
 }
 
 // If no tier has room for what cannot be recomputed, it stays, and is no candidate any more.
-void State::reclaim(StorageId storage) {
+void State::reclaim(StorageId storage, bool by_plan) {
   const bool can_evict = evictable(graph[storage]);
-  if ((!can_evict || had_better_be_offloaded(storage)) && offload(storage)) return;
+  if ((!can_evict || (!by_plan && had_better_be_offloaded(storage))) && offload(storage)) return;
   if (!can_evict) return;
   ++counters.evictions;
   evict(storage);
@@ -334,6 +341,7 @@ TensorId State::add_constant(Charge bytes) {
   s.references = graph[tensor].references = 1;
   graph[tensor].defined_at = s.evictions;
   if (options.offload) s.cost = executor_.transfer_cost(s.size);
+  policy_.add_constant(graph, storage);
   note(storage, Change::Declared);
   note(storage, Change::Restored);
   place(storage);

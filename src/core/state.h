@@ -62,7 +62,7 @@ class State {
   void begin(Job& job, const OpCall& call);
   TensorId declare(Job& job, std::span<const Output> outputs, Nanos cost);
   void finish_rescue(Job& job);
-  void finish_first_run(Job& job);
+  void finish_first_run(Job& job, Bytes scratch);
   // A replay: `target` is the tensor it was run for.
   void finish_replay(Job& job, OpId op, TensorId target);
   // The op has run and holds its inputs no longer: they may be needed by nothing now.
@@ -91,7 +91,7 @@ class State {
   void wake();
   // False: there is nothing left that could go.
   bool reclaim_one(Bytes need);
-  void reclaim(StorageId storage);
+  void reclaim(StorageId storage, bool by_plan = false);
   [[nodiscard]] bool had_better_be_offloaded(StorageId storage);
   bool offload(StorageId storage);
   void discard_copy(StorageId storage);

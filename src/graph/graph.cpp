@@ -65,6 +65,7 @@ OpId Graph::add_op(std::uint64_t tag, bool pure, std::span<const TensorId> input
                      .step = first_run.step,
                      .phase = first_run.phase,
                      .position = first_run.position,
+                     .kind = first_run.kind,
                      .first_input = first,
                      .inputs = count,
                      .first_output = TensorId{static_cast<std::uint32_t>(tensors_.size())},

@@ -205,15 +205,15 @@ std::optional<Ticket> Launch::begin_secret() {
 
 void Launch::kernel() {
   arm(false);
-  const bool recording = runtime_.recorder().on();
-  if (recording) runtime_.start_taking();
+  const bool measured = runtime_.measures_scratch();
+  if (measured) runtime_.start_taking();
   const Nanos begin = runtime_.tick();
   {
     const InOp in_op;
     traits_.op->redispatchBoxed(keys_, &stack_);
   }
   cost_ = runtime_.tick() - begin;
-  if (recording) taken_ = runtime_.taken();
+  if (measured) taken_ = runtime_.taken();
   if (drawing_.owns_lock()) drawing_.unlock();
 }
 
@@ -229,7 +229,8 @@ void Launch::run_alone() {
   }
   finish(runtime_.manager().begin({.tag = reinterpret_cast<std::uint64_t>(recipe_),
                                    .pure = recipe_ != nullptr,
-                                   .phase = phase()}));
+                                   .phase = phase(),
+                                   .kind = traits_.number}));
 }
 
 void Launch::run_managed() {
@@ -239,7 +240,8 @@ void Launch::run_managed() {
                                 .inputs = scratch_.ids,
                                 .mutated = scratch_.mutated,
                                 .pure = recipe_ != nullptr,
-                                .phase = phase()});
+                                .phase = phase(),
+                                .kind = traits_.number});
   growing_ = std::exchange(recipe_, nullptr);  // it is the manager's to forget from here on
   try {
     if (ticket->waits()) runtime_.restore(*ticket);
@@ -293,7 +295,7 @@ void Launch::finish(Ticket ticket) {
     runtime_.bind(block, TensorId{index(first) + i}, ticket.storage(i));
   }
   if (runtime_.recorder().on()) record();
-  manager.end(std::move(ticket));
+  manager.end(std::move(ticket), scratch_bytes());
   if (opaque_ || !traits_.trusted) escape_inputs();
   arm(true);
 }
@@ -329,17 +331,20 @@ Phase Launch::phase() {
   return c10::GradMode::is_enabled() ? Phase::Forward : Phase::Optimizer;
 }
 
+// What the op took for a while.
+Bytes Launch::scratch_bytes() const {
+  Bytes scratch = taken_;
+  for (const Input& output : scratch_.outputs) scratch -= output.block->size;
+  return std::max(scratch, Bytes{0});
+}
+
 void Launch::record() {
   std::vector<Block*> inputs, outputs;
   for (const Input& input : scratch_.inputs) inputs.push_back(input.block);
-  Bytes scratch = taken_;
-  for (const Input& output : scratch_.outputs) {
-    outputs.push_back(output.block);
-    scratch -= output.block->size;
-  }
+  for (const Input& output : scratch_.outputs) outputs.push_back(output.block);
   runtime_.recorder().op({.name = traits_.op->schema().name(),
                           .cost = cost_,
-                          .scratch = std::max(scratch, Bytes{0}),
+                          .scratch = scratch_bytes(),
                           .inputs = inputs,
                           .mutated = scratch_.mutated,
                           .outputs = outputs,

@@ -54,6 +54,7 @@ class Launch {
   void escape_inputs();
   void arm(bool on);
   void record();
+  [[nodiscard]] Bytes scratch_bytes() const;
   [[nodiscard]] static Phase phase();
   [[nodiscard]] c10::IValue& argument(std::size_t i) { return stack_[first_ + i]; }
   [[nodiscard]] bool lies() const;

@@ -160,11 +160,20 @@ bool is_recomputable(const c10::OperatorHandle& op, const OpTraits& traits) {
   return true;
 }
 
+std::uint64_t number_of(const c10::FunctionSchema& schema) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::string& part : {schema.name(), schema.overload_name()})
+    for (char letter : part + '.')
+      hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  return hash;
+}
+
 OpTraits make_traits(const c10::OperatorHandle& op) {
   const c10::FunctionSchema& schema = op.schema();
   const std::vector<c10::Argument>& arguments = schema.arguments();
   OpTraits traits;
   traits.op = op;
+  traits.number = number_of(schema);
   traits.mutated.resize(arguments.size());
   traits.secret.resize(arguments.size());
   traits.shape_only.resize(arguments.size());

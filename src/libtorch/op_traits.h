@@ -19,6 +19,7 @@ enum class OpKind : std::uint8_t {
 struct OpTraits {
   std::optional<c10::OperatorHandle> op;
   OpKind kind = OpKind::Computes;
+  std::uint64_t number = 0;  // the same for the same operator in every process
   bool recomputable = true;  // running it again gives the same bytes, if its inputs are the same
   bool trusted = true;       // it writes only what its schema says
   bool introduces = false;   // its input was made just now, for it alone: what torch.tensor reads

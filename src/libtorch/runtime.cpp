@@ -78,7 +78,8 @@ Nanos Runtime::tick() {
 
 void Runtime::start(const RunOptions& options) {
   auto core = std::make_unique<Core>();
-  core->policy = find_policy(options.policy).make({});
+  const PolicyEntry& policy = find_policy(options.policy);
+  core->policy = policy.make({.background = true});
   core->tier = make_tier(options.tier);
   const std::optional<trace::Info> known = known_from(options.trace);
   if (core_) {
@@ -97,6 +98,7 @@ void Runtime::start(const RunOptions& options) {
                                                     .reuse_ids = true},
                                             *core->policy, *this);
   core_ = std::move(core);
+  plans_ = policy.plans;
   started_ = tick();
   memory_.give_back_spares();
   reset_counts();
@@ -226,7 +228,7 @@ void Runtime::start_taking() {
 }
 
 void Runtime::count_taken(std::int64_t bytes) {
-  if (recorder_.on()) raise(op_peak_, op_bytes_ += bytes);
+  if (measures_scratch()) raise(op_peak_, op_bytes_ += bytes);
 }
 
 Bytes Runtime::taken() const { return {op_peak_.load()}; }

@@ -28,7 +28,7 @@ struct RunOptions {
   double fraction = 0;  // of the logical peak
   Bytes peak{};         // the logical peak, if it is known; zero: it is learned in the first step
   std::string trace = {};  // of the same program, if there is one: it tells the peak and more
-  std::string policy = "h_dtr_eq_indexed";
+  std::string policy = "planned";
   Bytes smallest{32 << 10};
   bool recompute = true;
   std::string tier;  // as tier::parse_tier reads it; empty: the default folder
@@ -78,7 +78,8 @@ class Runtime final : public Executor {
   // Runs what the ticket waits for.
   void restore(Ticket& ticket);
   void count_op();
-  // For the recorder: the most that is taken at one time from here on.
+  // For the recorder and for plans: the most that is taken at one time from here on.
+  [[nodiscard]] bool measures_scratch() const { return plans_ || recorder_.on(); }
   void start_taking();
   [[nodiscard]] Bytes taken() const;
   // Runs what a program let go of inside an op through the manager, once the op is over.
@@ -160,6 +161,7 @@ class Runtime final : public Executor {
   Recorder recorder_;
   std::unique_ptr<Core> core_;
   std::atomic<bool> active_{false};
+  bool plans_ = false;  // the policy does
   Budget budget_;
   Bytes step_needs_{};  // at least, by the trace; zero: not known
   std::atomic<bool> tier_full_{false};

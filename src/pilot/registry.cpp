@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "pilot/planned.h"
 #include "policy/make.h"
 #include "weir/errors.h"
 
@@ -20,6 +21,10 @@ constexpr auto kEq = Ablation::Cost::Classes;
 constexpr auto kLocal = Ablation::Cost::Local;
 constexpr auto kNone = Ablation::Cost::None;
 
+std::unique_ptr<Policy> make_planned(const PolicyInputs& inputs) {
+  return pilot::make_planned(make_h_dtr_eq_indexed(inputs), inputs);
+}
+
 constexpr PolicyEntry kPolicies[] = {
     {"h_dtr", make_h_dtr, "cost of the evicted neighbourhood per byte and staleness (DTR)"},
     {"h_dtr_eq", make_h_dtr_eq, "the same with union-find classes as the neighbourhood (DTR)"},
@@ -35,6 +40,8 @@ constexpr PolicyEntry kPolicies[] = {
      "evicted neighbours of its op per byte and staleness (MegEngine)"},
     {"foresight", make_foresight, "least cost per byte when backward comes to want it"},
     {"foresight_ranked", make_foresight_ranked, "nearly foresight, several choices at a time"},
+    {"planned", make_planned, "plans a step and follows the plan when it comes again", false, false,
+     true},
     {"belady", make_belady, "the storage used again last; looks into the trace", true},
     {"ab_e_size_stale", ablated<kE, true, true>, "ablation: neighbourhood cost, size, staleness"},
     {"ab_e_size", ablated<kE, true, false>, "ablation: neighbourhood cost, size"},

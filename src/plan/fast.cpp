@@ -229,7 +229,7 @@ class Search {
 
   [[nodiscard]] bool may_keep(ValueId id, Span span) const {
     const Value& value = problem_[id];
-    if (span.first > span.last || span.last > value.changed_by) return false;
+    if (span.first > span.last || span.last > value.end()) return false;
     if (value.view_of == kNoValue) return true;
     for (Stage stage = span.first; stage <= span.last; ++stage)
       if (!stays_.keeps(stage, value.view_of)) return false;

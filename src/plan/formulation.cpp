@@ -102,8 +102,7 @@ Formulation::Cell Formulation::fixed_or_new_stay(Stage stage, ValueId id) {
     if (stage <= roomy_) return kOne;
     return program_.add_column(0, 0, 1, true);
   }
-  if (value.appears >= stage || value.changed_by < stage || last_use_[index(id)] < stage)
-    return kZero;
+  if (value.appears >= stage || value.end() < stage || last_use_[index(id)] < stage) return kZero;
   const bool must = value.held_in(stage) && (value.held_in(stage - 1) || stage > value.last_remake);
   if (must) return kOne;
   if (stage <= roomy_) return value.appears >= first_ || stays(first_, id) == kOne ? kOne : kZero;

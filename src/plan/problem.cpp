@@ -17,8 +17,11 @@ void add_once(std::vector<ValueId>& list, ValueId value) {
 
 class Builder {
  public:
-  explicit Builder(const Trace& trace)
-      : trace_{trace}, storages_(trace.storages.size()), tensors_(trace.tensors.size(), kNoValue) {
+  Builder(const Trace& trace, LetGo rule)
+      : trace_{trace},
+        rule_{rule},
+        storages_(trace.storages.size()),
+        tensors_(trace.tensors.size(), kNoValue) {
     problem_.source = trace.source;
     for (const TraceStorage& storage : trace.storages) problem_.storages.push_back(storage.size);
     last_ = static_cast<Stage>(trace.ops.size());
@@ -201,6 +204,9 @@ class Builder {
   // An interval: what is kept was referred to until then.
   void set_held(Value& value) const {
     const State& state = storages_[index(value.storage)];
+    const bool lost = value.maker == kNobody || value.last_remake < state.released;
+    if (rule_ == LetGo::StaysIfRemakable && lost && state.kept == UINT32_MAX)
+      value.last_stay = state.released == 0 ? 0 : state.released - 1;
     if (value.view_of != kNoValue) return;
     const Stage end = value.changed_by == kNobody ? last_ + 1 : value.changed_by + 1;
     const Stage stuck = value.maker == kNobody ? value.appears : value.last_remake + 1;
@@ -224,6 +230,7 @@ class Builder {
   }
 
   const Trace& trace_;
+  LetGo rule_;
   std::vector<State> storages_;
   std::vector<ValueId> tensors_;  // fresh ones, and views that are lost alone
   Problem problem_;
@@ -234,7 +241,7 @@ class Builder {
 
 }  // namespace
 
-Problem problem_of(const Trace& trace) { return Builder{trace}.build(); }
+Problem problem_of(const Trace& trace, LetGo rule) { return Builder{trace, rule}.build(); }
 
 Floor floor_of(const Problem& problem) {
   std::vector<Bytes> change(problem.end() + 2);  // of what is held, from stage to stage

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,12 +32,15 @@ struct Value {
   ValueId view_of = kNoValue;          // of a view: the value that has its bytes
   ValueId change_of = kNoValue;        // the value whose bytes the maker changed to make this one
   std::uint32_t changed_by = kNobody;  // the op that makes its next version, where this one ends
+  Stage last_stay = kNobody;           // may not be there when a later stage begins
   // Must be there while the ops of these stages run: a constant in use, a kept result, or what the
   // program refers to and nothing could bring back. Equal: no stage.
   Stage first_held = 0, end_held = 0;
   std::vector<std::uint32_t> users = {};  // ops that read it or one of its views, ascending
 
   [[nodiscard]] bool held_in(Stage stage) const { return first_held <= stage && stage < end_held; }
+  // The last stage at whose beginning it may be there.
+  [[nodiscard]] Stage end() const { return std::min(changed_by, last_stay); }
 };
 
 struct ProblemOp {
@@ -78,7 +82,11 @@ struct Problem {
   [[nodiscard]] const Value& operator[](ValueId id) const { return values[index(id)]; }
 };
 
-[[nodiscard]] Problem problem_of(const Trace& trace);
+// May what the program has let go of stay, for what is made from it? The runtime does not keep what
+// nothing could make again.
+enum class LetGo : std::uint8_t { Stays, StaysIfRemakable };
+
+[[nodiscard]] Problem problem_of(const Trace& trace, LetGo rule = LetGo::Stays);
 
 // No budget below this can do, in whatever order ops run: an op, what it reads and makes, and what
 // is held meanwhile must fit at once. `op` sets it (the number of ops: what is held at the end).

@@ -46,7 +46,7 @@ class Room {
       const Value& value = problem_.values[i];
       if (value.appears == stage) there_[i] = true;
       if (last_use_[i] < stage && value.appears < stage) there_[i] = false;
-      if (value.changed_by < stage) there_[i] = false;
+      if (value.end() < stage) there_[i] = false;
     }
     Bytes sum = stage < problem_.end() ? problem_.ops[stage].scratch : Bytes{};
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
@@ -58,7 +58,7 @@ class Room {
   [[nodiscard]] bool lacks_nothing(Stage stage) const {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       const Value& value = problem_.values[i];
-      const bool of_use = last_use_[i] >= stage && value.changed_by >= stage;
+      const bool of_use = last_use_[i] >= stage && value.end() >= stage;
       if (value.appears < stage && of_use && !there_[i]) return false;
     }
     return true;

@@ -9,7 +9,7 @@ namespace {
 // Could it be there when the stage begins, having come to be before?
 bool may_stay(const Problem& problem, const Value& value, Stage stage) {
   return value.appears < stage && stage > problem.start.first && stage <= problem.end() &&
-         (value.changed_by == kNobody || stage <= value.changed_by);
+         stage <= value.end();
 }
 
 bool must_stay(const Value& value, Stage stage) {

@@ -19,6 +19,7 @@ void spread(Value& value, std::uint32_t rounds) {
   value.appears = constant ? first_round(value.appears, rounds) : value.maker;
   value.last_remake = moved(value.last_remake, rounds);
   value.changed_by = moved(value.changed_by, rounds);
+  value.last_stay = moved(value.last_stay, rounds);
   // Held while an op runs, hence in its last round; a constant comes before the first.
   value.first_held =
       constant ? first_round(value.first_held, rounds) : moved(value.first_held, rounds);

@@ -18,7 +18,7 @@ bool covers(const std::vector<Span>& spans, Stage stage) {
 }
 
 Stage last_possible(const Problem& problem, const Value& value) {
-  return std::min(problem.end(), value.changed_by);
+  return std::min(problem.end(), value.end());
 }
 
 bool must_stay(const Problem& problem, const Value& value, Stage stage) {

@@ -34,6 +34,7 @@ class Stays {
   // The first stage after this one in which the op runs again; none: kNobody.
   [[nodiscard]] Stage next_rerun(std::uint32_t op, Stage after) const;
   [[nodiscard]] bool keeps(Stage stage, ValueId value) const;
+  [[nodiscard]] std::span<const Span> spans(ValueId value) const { return spans_[index(value)]; }
   // The last stage before this one in which the value was there; none: kNobody.
   [[nodiscard]] Stage last_there(Stage before, ValueId value) const;
 

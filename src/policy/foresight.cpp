@@ -149,7 +149,10 @@ class Foresight final : public Policy {
     return lowest(view, scored_,
                   [&](StorageId id, double /*best*/) { return score_(view.graph, id); });
   }
-  void begin(const Graph& graph, const OpRecord& op) override { score_.begin(graph, op); }
+  void begin(const Graph& graph, const OpRecord& op,
+             std::span<const std::uint32_t> /*mutated*/) override {
+    score_.begin(graph, op);
+  }
   void note(const Graph& /*graph*/, StorageId storage, Change /*change*/) override {
     score_.declare(storage);
   }
@@ -174,7 +177,10 @@ class Ranked final : public Policy {
     return lowest(view, scored_,
                   [&](StorageId id, double /*best*/) { return score_(view.graph, id); });
   }
-  void begin(const Graph& graph, const OpRecord& op) override { score_.begin(graph, op); }
+  void begin(const Graph& graph, const OpRecord& op,
+             std::span<const std::uint32_t> /*mutated*/) override {
+    score_.begin(graph, op);
+  }
   void note(const Graph& /*graph*/, StorageId storage, Change /*change*/) override {
     score_.declare(storage);
     std::erase_if(ranked_, [&](const Entry& entry) { return entry.storage == storage; });

@@ -109,7 +109,8 @@ class Replay {
                                      .inputs = trace_.inputs_of(op),
                                      .mutated = trace_.mutated_by(op),
                                      .pure = op.recomputable,
-                                     .phase = op.phase});
+                                     .phase = op.phase,
+                                     .kind = op.name});
     outputs_.clear();
     for (const TraceTensor& output : trace_.outputs_of(op))
       outputs_.push_back({.size = size_of(output), .alias_of = output.alias_of});
@@ -117,7 +118,7 @@ class Replay {
     WEIR_CHECK(op.outputs == 0 || index(first) == op.first_output, first, op.first_output);
     restore(ticket);
     launch(op, ticket);
-    manager_->end(std::move(ticket));
+    manager_->end(std::move(ticket), op.scratch);
   }
 
   void keep(TensorId tensor) {

@@ -5,24 +5,23 @@
 #include <algorithm>
 #include <memory>
 
-#include "weir/policy.h"
+#include "policy/wrapper.h"
 
 namespace weir::conformance {
 
-// Looks at every choice of the policy within.
-class Watched final : public Policy {
+// Looks at every choice of the policy within, and has it told of everything as it happens.
+class Watched final : public policy::Wrapper {
  public:
   static constexpr Changes kAll = UINT8_MAX;
 
-  explicit Watched(std::unique_ptr<Policy> policy) : Policy{kAll}, policy_{std::move(policy)} {}
+  explicit Watched(std::unique_ptr<Policy> policy) : Wrapper{std::move(policy), kAll} {}
 
   static std::unique_ptr<Policy> wrap(std::unique_ptr<Policy> policy) {
     return std::make_unique<Watched>(std::move(policy));
   }
 
   std::optional<Choice> choose(const View& view, Bytes need) override {
-    const std::optional<Choice> choice = policy_->choose(view, need);
-    scored_ = policy_->scored();
+    const std::optional<Choice> choice = Wrapper::choose(view, need);
     EXPECT_EQ(choice.has_value(), view.candidates != 0);
     if (!choice) return choice;
     EXPECT_NE(std::ranges::find(view.slots, choice->victim), view.slots.end());
@@ -33,16 +32,7 @@ class Watched final : public Policy {
     return choice;
   }
 
-  void begin(const Graph& graph, const OpRecord& op) override { policy_->begin(graph, op); }
-
-  void note(const Graph& graph, StorageId storage, Change change) override {
-    if (policy_->wants(change)) policy_->note(graph, storage, change);
-  }
-
-  [[nodiscard]] bool counts_lineage() const override { return policy_->counts_lineage(); }
-
- private:
-  std::unique_ptr<Policy> policy_;
+  [[nodiscard]] bool catches_up() const override { return false; }
 };
 
 }  // namespace weir::conformance

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+
+#include "pilot/guide.h"
+
+namespace weir::pilot {
+
+// The plans of the steps seen last.
+class PlanCache {
+ public:
+  static constexpr std::size_t kMost = 32;
+
+  struct Entry {
+    std::uint64_t step = 0;
+    Bytes budget;
+    std::shared_ptr<const Guide> guide;  // null: none was found
+  };
+
+  // In place of the one for the same step and budget; the one used longest ago goes.
+  void add(Entry entry);
+  // Null: not known. Counts as a use.
+  [[nodiscard]] const Entry* find(std::uint64_t step, Bytes budget);
+  // The plan used last of those that fit a step that has come this far.
+  [[nodiscard]] std::shared_ptr<const Guide> find_for(std::uint32_t op, std::uint64_t digest,
+                                                      Bytes budget) const;
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+ private:
+  std::list<Entry> entries_;  // the one used last first
+};
+
+}  // namespace weir::pilot

@@ -1,0 +1,200 @@
+// Follows plans.
+//
+// Each step is logged. When one has ended that had to give up something, it is planned, and the
+// plan is followed as soon as a step does the same again, op for op. Following means: what the plan
+// does not want there any more goes first, when bytes are needed. So a plan is never more than
+// advice: if it asks for too much, or for the wrong thing, the online policy chooses, and what the
+// plan did not foresee is made when it is wanted.
+#include "pilot/planned.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pilot/plan_cache.h"
+#include "pilot/planner.h"
+#include "pilot/step_log.h"
+#include "policy/wrapper.h"
+
+namespace weir::pilot {
+
+namespace {
+
+Bytes share(Bytes whole, std::int64_t of) { return {whole.n / of}; }
+
+class Planned final : public policy::Wrapper {
+ public:
+  Planned(std::unique_ptr<Policy> online, bool in_background)
+      : Wrapper{std::move(online), static_cast<Changes>(Change::Restored)},
+        planner_{in_background} {}
+
+  std::optional<Choice> choose(const View& view, Bytes need) override {
+    asked_ = true;
+    if (guide_ != nullptr) {
+      if (const std::optional<StorageId> victim = by_plan(view)) return Choice{*victim, true};
+    }
+    const std::optional<Choice> choice = Wrapper::choose(view, need);
+    if (guide_ != nullptr && choice) lacked_ += view.graph[choice->victim].size;
+    return choice;
+  }
+
+  void begin(const Graph& graph, const OpRecord& op,
+             std::span<const std::uint32_t> mutated) override {
+    Wrapper::begin(graph, op, mutated);
+    if (!logging_) return;
+    log_.begin(graph, op, mutated);
+    follow(log_.ops() - 1, log_.digest());
+  }
+  void declare(const Graph& graph, const OpRecord& op) override {
+    Wrapper::declare(graph, op);
+    if (logging_) log_.declare(graph, op);
+  }
+  void end(const OpRecord& op, Bytes scratch) override {
+    Wrapper::end(op, scratch);
+    if (logging_) log_.end(op, scratch);
+  }
+  void add_constant(const Graph& graph, StorageId storage) override {
+    Wrapper::add_constant(graph, storage);
+    if (logging_) log_.add_constant(storage);
+  }
+  void release(const Graph& graph, StorageId storage) override {
+    Wrapper::release(graph, storage);
+    if (logging_) log_.release(graph, storage);
+  }
+  [[nodiscard]] bool keeps(StorageId storage) const override {
+    if (guide_ == nullptr) return Wrapper::keeps(storage);
+    const std::uint32_t number = log_.number_of(storage);
+    return number != StepLog::kNone && guide_->stays_after(at_, number);
+  }
+  void note(const Graph& graph, StorageId storage, Change change) override {
+    Wrapper::note(graph, storage, change);
+    if (change == Change::Restored && guide_ != nullptr) restored_.push_back(storage);
+  }
+  void end_step(const View& view) override {
+    Wrapper::end_step(view);
+    take_plan();
+    if (logging_ && asked_) plan(view.budget);
+    take_plan();
+    guide_.reset();
+    forget_leaving();
+    logging_ = logging_ || asked_;
+    asked_ = false;
+    lacked_ = {};
+    if (logging_) log_.restart(view);
+    budget_ = view.budget;
+  }
+
+ private:
+  // Steps that differ each time are not worth planning: so many plans may be made in vain.
+  static constexpr int kPatience = 3;
+
+  bool take_plan() {
+    std::optional<Planner::Result> made = planner_.take();
+    if (made) cache_.add({made->step, made->budget, std::move(made->guide)});
+    return made.has_value();
+  }
+
+  void plan(Bytes budget) {
+    if (const PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
+      in_vain_ = 0;
+      if (known->guide == nullptr || !more_margin(budget)) return;
+    } else {
+      const bool again = std::exchange(last_step_, log_.digest()) == log_.digest();
+      if (!again && in_vain_ >= kPatience) return;
+      ++in_vain_;
+    }
+    margin_ = std::max(margin_, share(budget, 128));
+    if (!planner_.busy()) planner_.start(log_, budget, budget - margin_);
+  }
+
+  // Something takes bytes that no log knows of: what the plan may use is less by as much.
+  bool more_margin(Bytes budget) {
+    const Bytes before = margin_;
+    if (lacked_ > share(budget, 64)) margin_ = std::min(margin_ + lacked_, share(budget, 8));
+    return margin_ > before;
+  }
+
+  // Where a step leaves its plan there may be another that begins in the same way.
+  void follow(std::uint32_t op, std::uint64_t digest) {
+    at_ = op;
+    const bool news = guide_ == nullptr && take_plan();
+    if (guide_ != nullptr ? guide_->fits(op, digest) : op != 0 && !news) return;
+    guide_ = cache_.find_for(op, digest, budget_);
+    forget_leaving();
+    look_around_ = op != 0;
+    seen_ops_ = op;
+  }
+
+  // Of those that the plan does not want any more the one that is read again last.
+  std::optional<StorageId> by_plan(const View& view) {
+    notice_leaving(view);
+    std::optional<StorageId> best;
+    std::uint32_t latest = 0;
+    std::erase_if(leaving_, [&](std::uint32_t number) {
+      const StorageId storage = log_.storage_of(number);
+      const bool gone = storage == kNoStorage || !view.graph[storage].resident();
+      if (gone || guide_->stays_after(at_, number)) {
+        listed_[number] = false;
+        return true;
+      }
+      const Storage& s = view.graph[storage];
+      if (s.place != Place::Candidate || s.awaited != 0 || !s.has_recipe()) return false;
+      const std::uint32_t read = guide_->next_read(at_ + 1, number);
+      if (!best || read > latest) {
+        best = storage;
+        latest = read;
+      }
+      return false;
+    });
+    return best;
+  }
+
+  void notice_leaving(const View& view) {
+    listed_.resize(log_.storages());
+    for (; seen_ops_ <= at_; ++seen_ops_)
+      for (std::uint32_t number : guide_->leaves_in(seen_ops_)) list(number);
+    for (StorageId storage : restored_) list(log_.number_of(storage));
+    restored_.clear();
+    if (std::exchange(look_around_, false))
+      for (StorageId storage : view.slots)
+        if (storage != kNoStorage) list(log_.number_of(storage));
+  }
+
+  void list(std::uint32_t number) {
+    if (number >= listed_.size() || listed_[number]) return;
+    listed_[number] = true;
+    leaving_.push_back(number);
+  }
+
+  void forget_leaving() {
+    leaving_.clear();
+    restored_.clear();
+    listed_.clear();
+  }
+
+  Planner planner_;
+  PlanCache cache_;
+  StepLog log_;
+  bool logging_ = false;  // from the step on after the first in which something had to go
+  bool asked_ = false;    // in this step
+  Bytes budget_;
+  Bytes margin_;  // what a plan may not use
+  Bytes lacked_;  // what had to go in this step although the plan wanted it
+  std::uint64_t last_step_ = 0;
+  int in_vain_ = 0;
+
+  std::shared_ptr<const Guide> guide_;  // of this step; null: none
+  std::uint32_t at_ = 0;                // the op that began last
+  std::uint32_t seen_ops_ = 0;          // whose leaving is noticed
+  std::vector<std::uint32_t> leaving_;  // numbers: the plan may not want them any more
+  std::vector<bool> listed_;            // by number
+  std::vector<StorageId> restored_;     // since the last choice
+  bool look_around_ = false;            // anything that is there may be leaving
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_planned(std::unique_ptr<Policy> online, const PolicyInputs& inputs) {
+  return std::make_unique<Planned>(std::move(online), inputs.background);
+}
+
+}  // namespace weir::pilot

@@ -1,0 +1,38 @@
+#include "pilot/planner.h"
+
+#include <utility>
+
+#include "weir/errors.h"
+
+namespace weir::pilot {
+
+void Planner::start(const StepLog& step, Bytes budget, Bytes room) {
+  job_ = std::make_unique<Job>();
+  job_->step = step;
+  job_->room = room;
+  job_->result = {.step = step.digest(), .budget = budget, .guide = nullptr};
+  if (in_background_)
+    thread_ = std::jthread{[job = job_.get()] { job->run(); }};
+  else
+    job_->run();
+}
+
+// Ops of several threads can be logged in an order that no trace may have: such a step has no plan.
+void Planner::Job::run() {
+  try {
+    if (std::optional<Guide> guide = Guide::make(step, room))
+      result.guide = std::make_shared<const Guide>(std::move(*guide));
+  } catch (const BadInput&) {
+    result.guide = nullptr;
+  }
+  done.store(true, std::memory_order_release);
+}
+
+std::optional<Planner::Result> Planner::take() {
+  if (job_ == nullptr || !job_->done.load(std::memory_order_acquire)) return std::nullopt;
+  if (thread_.joinable()) thread_.join();
+  const std::unique_ptr<Job> job = std::move(job_);
+  return std::move(job->result);
+}
+
+}  // namespace weir::pilot

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "pilot/guide.h"
+
+namespace weir::pilot {
+
+// Makes one plan at a time, beside the program or at once.
+class Planner {
+ public:
+  struct Result {
+    std::uint64_t step = 0;              // the digest of the step it is for
+    Bytes budget;                        // that the step has
+    std::shared_ptr<const Guide> guide;  // null: there is no plan
+  };
+
+  explicit Planner(bool in_background) : in_background_{in_background} {}
+
+  [[nodiscard]] bool busy() const { return job_ != nullptr; }
+  // Plans with `room` of the budget. Not while it is busy.
+  void start(const StepLog& step, Bytes budget, Bytes room);
+  // What it has finished since.
+  [[nodiscard]] std::optional<Result> take();
+
+ private:
+  struct Job {
+    StepLog step;
+    Bytes room;
+    Result result;
+    std::atomic<bool> done{false};
+
+    void run();
+  };
+
+  bool in_background_;
+  std::unique_ptr<Job> job_;
+  std::jthread thread_;
+};
+
+}  // namespace weir::pilot

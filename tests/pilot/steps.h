@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "pilot/step_log.h"
+#include "weir/trace.h"
+
+namespace weir::pilot {
+
+// A step of training a chain of layers with a link over every third: forward, backward, and a
+// change of each weight in place.
+struct Step {
+  std::uint32_t layers = 16;
+  Bytes size = {64};                 // of an activation
+  std::uint32_t extra = UINT32_MAX;  // after this layer another op runs
+};
+
+[[nodiscard]] Trace training(std::span<const Step> steps);
+
+// The logs of a trace's steps, with room for everything.
+[[nodiscard]] std::vector<StepLog> logs_of(const Trace& trace);
+
+}  // namespace weir::pilot
