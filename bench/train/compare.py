@@ -33,7 +33,7 @@ def arguments_of():
     option("--nets", default=",".join(marks.NETS), help="separated by commas")
     option("--budgets", default="1.0,0.7,0.5,0.3", help="shares of the peak; empty: no Weir")
     option("--rounds", type=int, default=5)
-    option("--warmup", type=int, default=2, help="steps that are not counted")
+    option("--warmup", type=int, default=4, help="steps that are not counted")
     option("--steps", type=int, default=6, help="steps that are counted")
     option("--threads", type=int, default=2)
     option("--sizes", choices=("bench", "test"), default="bench")
