@@ -17,6 +17,7 @@ struct View {
   std::span<const StorageId> slots;
   std::size_t candidates = 0;  // slots that are not gaps
   Bytes used = {}, budget = {};
+  bool offload = false;  // what cannot be recomputed may go to a tier
 };
 
 struct Choice {

@@ -51,7 +51,8 @@ View State::view() const {
           .slots = pool_.slots(),
           .candidates = pool_.size(),
           .used = ledger.used(),
-          .budget = ledger.budget()};
+          .budget = ledger.budget(),
+          .offload = options.offload};
 }
 
 void State::note(StorageId storage, Change change) {

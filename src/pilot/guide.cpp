@@ -35,15 +35,34 @@ std::vector<std::vector<plan::Span>> spans_of(const plan::Stays& stays,
 
 }  // namespace
 
-std::optional<Guide> Guide::make(const StepLog& step, Bytes budget) {
-  for (const bool keep_results : {true, false}) {
-    const StepLog::Numbered numbered = step.trace(keep_results);
-    const plan::Problem problem = plan::problem_of(numbered.trace, plan::LetGo::StaysIfRemakable);
-    if (plan::floor_of(problem).budget > budget) continue;
-    if (const std::optional<plan::Stays> stays = plan::plan_fast(problem, budget))
-      return Guide{step, numbered.numbers, *stays};
+std::optional<Guide> Guide::make(const StepLog& step, const Room& room) {
+  std::optional<Guide> best;
+  for (const bool idle : {false, true}) {
+    if (idle && !room.tier) continue;
+    for (const bool results : {false, true}) {
+      std::optional<Guide> guide = make(step, room, {.results = results, .idle = idle});
+      if (!guide) continue;
+      if (!best || guide->added_ < best->added_) best = std::move(guide);
+      break;
+    }
   }
-  return std::nullopt;
+  return best;
+}
+
+std::optional<Guide> Guide::make(const StepLog& step, const Room& room,
+                                 const StepLog::Without& without) {
+  const StepLog::Numbered numbered = step.trace(without);
+  const plan::Problem problem = plan::problem_of(numbered.trace, plan::LetGo::StaysIfRemakable);
+  const Bytes least = plan::floor_of(problem).budget;
+  if (least > room.budget) return std::nullopt;
+  const Bytes budget = std::max(least, room.budget - room.margin);
+  const std::optional<plan::Stays> stays = plan::plan_fast(problem, budget);
+  if (!stays) return std::nullopt;
+  Guide guide{step, numbered.numbers, *stays};
+  if (!without.idle) return guide;
+  guide.idle_ = step.idle();
+  for (const StepLog::Idle& idle : guide.idle_) guide.added_ += idle.cost;
+  return guide;
 }
 
 Guide::Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays)

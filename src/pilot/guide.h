@@ -17,8 +17,13 @@ namespace weir::pilot {
 // log, are there from op to op.
 class Guide {
  public:
+  struct Room {
+    Bytes budget;
+    Bytes margin = {};  // better not used
+    bool tier = false;  // what only the optimizer reads may be offloaded until then
+  };
   // Plans the step with plan/fast. Nothing if no schedule was found that keeps the budget.
-  static std::optional<Guide> make(const StepLog& step, Bytes budget);
+  static std::optional<Guide> make(const StepLog& step, const Room& room);
 
   [[nodiscard]] std::uint32_t ops() const { return static_cast<std::uint32_t>(digests_.size()); }
   // Is it the step that this is a plan for, as far as it has come?
@@ -34,7 +39,10 @@ class Guide {
   // The next op, from this one on, that reads it; UINT32_MAX: none.
   [[nodiscard]] std::uint32_t next_read(std::uint32_t op, std::uint32_t number) const;
 
-  // What the plan adds to the step's own time.
+  // What is offloaded, if bytes lack, until the optimizer reads it.
+  [[nodiscard]] std::span<const StepLog::Idle> idle() const { return idle_; }
+
+  // What the plan adds to the step's own time, at most.
   [[nodiscard]] Nanos added() const { return added_; }
   [[nodiscard]] Nanos base() const { return base_; }
 
@@ -50,10 +58,13 @@ class Guide {
     std::vector<std::uint32_t> ends_, items_;
   };
 
+  static std::optional<Guide> make(const StepLog& step, const Room& room,
+                                   const StepLog::Without& without);
   Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays);
 
   std::vector<std::uint64_t> digests_;  // by op
   Nanos added_, base_;
+  std::vector<StepLog::Idle> idle_;
   Rows stays_;   // by number: where each stay begins and ends; ascending
   Rows leaves_;  // by op: numbers
   Rows reads_;   // by number: ops, ascending

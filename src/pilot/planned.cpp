@@ -72,7 +72,7 @@ class Planned final : public policy::Wrapper {
   void end_step(const View& view) override {
     Wrapper::end_step(view);
     take_plan();
-    if (logging_ && asked_) plan(view.budget);
+    if (logging_ && asked_) plan(view);
     take_plan();
     guide_.reset();
     forget_leaving();
@@ -86,6 +86,7 @@ class Planned final : public policy::Wrapper {
  private:
   // Steps that differ each time are not worth planning: so many plans may be made in vain.
   static constexpr int kPatience = 3;
+  static constexpr int kMostAgain = 2;  // plans for one step after the first
 
   bool take_plan() {
     std::optional<Planner::Result> made = planner_.take();
@@ -93,7 +94,8 @@ class Planned final : public policy::Wrapper {
     return made.has_value();
   }
 
-  void plan(Bytes budget) {
+  void plan(const View& view) {
+    const Bytes budget = view.budget;
     if (const PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
       in_vain_ = 0;
       if (known->guide == nullptr || !more_margin(budget)) return;
@@ -101,16 +103,18 @@ class Planned final : public policy::Wrapper {
       const bool again = std::exchange(last_step_, log_.digest()) == log_.digest();
       if (!again && in_vain_ >= kPatience) return;
       ++in_vain_;
+      planned_again_ = 0;
     }
     margin_ = std::max(margin_, share(budget, 128));
-    if (!planner_.busy()) planner_.start(log_, budget, budget - margin_);
+    if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.offload});
   }
 
   // Something takes bytes that no log knows of: what the plan may use is less by as much.
   bool more_margin(Bytes budget) {
-    const Bytes before = margin_;
-    if (lacked_ > share(budget, 64)) margin_ = std::min(margin_ + lacked_, share(budget, 8));
-    return margin_ > before;
+    if (planned_again_ == kMostAgain || lacked_ <= share(budget, 64)) return false;
+    ++planned_again_;
+    margin_ = std::min(margin_ + lacked_, share(budget, 8));
+    return true;
   }
 
   // Where a step leaves its plan there may be another that begins in the same way.
@@ -120,6 +124,7 @@ class Planned final : public policy::Wrapper {
     if (guide_ != nullptr ? guide_->fits(op, digest) : op != 0 && !news) return;
     guide_ = cache_.find_for(op, digest, budget_);
     forget_leaving();
+    if (guide_ != nullptr) idle_.assign(guide_->idle().begin(), guide_->idle().end());
     look_around_ = op != 0;
     seen_ops_ = op;
   }
@@ -145,7 +150,20 @@ class Planned final : public policy::Wrapper {
       }
       return false;
     });
-    return best;
+    return best ? best : idle(view);
+  }
+
+  // What only the optimizer reads, until it does.
+  std::optional<StorageId> idle(const View& view) {
+    while (!idle_.empty()) {
+      const StorageId storage = idle_.back().storage;
+      const bool known = index(storage) < view.graph.storages() &&
+                         log_.number_of(storage) == StepLog::kNone &&
+                         view.graph[storage].place == Place::Candidate;
+      idle_.pop_back();
+      if (known && !view.graph[storage].has_recipe()) return storage;
+    }
+    return std::nullopt;
   }
 
   void notice_leaving(const View& view) {
@@ -169,6 +187,7 @@ class Planned final : public policy::Wrapper {
     leaving_.clear();
     restored_.clear();
     listed_.clear();
+    idle_.clear();
   }
 
   Planner planner_;
@@ -180,7 +199,7 @@ class Planned final : public policy::Wrapper {
   Bytes margin_;  // what a plan may not use
   Bytes lacked_;  // what had to go in this step although the plan wanted it
   std::uint64_t last_step_ = 0;
-  int in_vain_ = 0;
+  int in_vain_ = 0, planned_again_ = 0;
 
   std::shared_ptr<const Guide> guide_;  // of this step; null: none
   std::uint32_t at_ = 0;                // the op that began last
@@ -188,6 +207,7 @@ class Planned final : public policy::Wrapper {
   std::vector<std::uint32_t> leaving_;  // numbers: the plan may not want them any more
   std::vector<bool> listed_;            // by number
   std::vector<StorageId> restored_;     // since the last choice
+  std::vector<StepLog::Idle> idle_;     // of the plan: not offloaded yet
   bool look_around_ = false;            // anything that is there may be leaving
 };
 

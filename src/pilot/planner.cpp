@@ -6,11 +6,11 @@
 
 namespace weir::pilot {
 
-void Planner::start(const StepLog& step, Bytes budget, Bytes room) {
+void Planner::start(const StepLog& step, const Guide::Room& room) {
   job_ = std::make_unique<Job>();
   job_->step = step;
   job_->room = room;
-  job_->result = {.step = step.digest(), .budget = budget, .guide = nullptr};
+  job_->result = {.step = step.digest(), .budget = room.budget, .guide = nullptr};
   if (in_background_)
     thread_ = std::jthread{[job = job_.get()] { job->run(); }};
   else

@@ -22,15 +22,15 @@ class Planner {
   explicit Planner(bool in_background) : in_background_{in_background} {}
 
   [[nodiscard]] bool busy() const { return job_ != nullptr; }
-  // Plans with `room` of the budget. Not while it is busy.
-  void start(const StepLog& step, Bytes budget, Bytes room);
+  // Not while it is busy.
+  void start(const StepLog& step, const Guide::Room& room);
   // What it has finished since.
   [[nodiscard]] std::optional<Result> take();
 
  private:
   struct Job {
     StepLog step;
-    Bytes room;
+    Guide::Room room;
     Result result;
     std::atomic<bool> done{false};
 

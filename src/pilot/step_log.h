@@ -38,13 +38,24 @@ class StepLog {
     return number_of(storage) == number ? storage : kNoStorage;
   }
 
-  // The step as a trace of its own. What was there before and is of no use in it counts as well;
-  // what is there at the end is kept if `keep_results`.
+  // What a plan can do without if it must.
+  struct Without {
+    bool results = false;  // what outlives the step need not be there at its end
+    bool idle = false;     // what only the optimizer reads need not be there before
+  };
+  // The step as a trace of its own. What was there before and is of no use in it counts as well.
   struct Numbered {
     Trace trace;
     std::vector<std::uint32_t> numbers;  // by storage of the trace; kNone: not numbered
   };
-  [[nodiscard]] Numbered trace(bool keep_results) const;
+  [[nodiscard]] Numbered trace(const Without& without) const;
+  // What was there before the step, and only the optimizer reads.
+  struct Idle {
+    StorageId storage;
+    std::uint32_t number;
+    Nanos cost;  // of offloading and fetching it
+  };
+  [[nodiscard]] std::vector<Idle> idle() const;
 
  private:
   struct Op {
@@ -60,8 +71,10 @@ class StepLog {
   struct Known {
     StorageId storage;
     Bytes size;
+    Nanos cost = {};                          // of bringing it back alone
     bool constant = false, resident = false;  // when the step began, or it appeared
     bool carried = false;                     // it was there when the step began
+    bool idle = false;                        // carried, and the optimizer is the first to read it
     std::uint32_t appears = 0;                // ops that had begun
     std::uint32_t released = kNone;
   };

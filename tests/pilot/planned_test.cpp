@@ -49,7 +49,7 @@ TEST(Planned, CostsNoMoreThanThePlanSays) {
   const StepLog step = logs_of(training(steps))[1];
   for (double share : kShares) {
     const Bytes budget = share_of_peak(steps, share);
-    const std::optional<Guide> guide = Guide::make(step, budget - Bytes{budget.n / 128});
+    const std::optional<Guide> guide = Guide::make(step, {budget, {budget.n / 128}});
     ASSERT_TRUE(guide) << share;
     EXPECT_LE(last_of(steps, "planned", budget), guide->added().n) << share;
   }

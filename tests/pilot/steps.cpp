@@ -17,6 +17,7 @@ class Program {
  public:
   Program() {
     for (std::uint32_t i = 0; i < kMostLayers; ++i) weights_.push_back(builder_.constant({8}));
+    for (std::uint32_t i = 0; i < kMostLayers; ++i) momentum_.push_back(builder_.constant({8}));
   }
 
   void run(const Step& step) {
@@ -41,7 +42,8 @@ class Program {
     builder_.release(gradient);
     builder_.release(made[0]);
     for (std::uint32_t i = 0; i < step.layers; ++i) {
-      const TensorId inputs[] = {weights_[i], gradients[i]};
+      const TensorId inputs[] = {weights_[i], gradients[i],
+                                 step.momentum ? momentum_[i] : weights_[i]};
       const std::uint32_t changed[] = {0};
       builder_.op({.name = "update",
                    .phase = Phase::Optimizer,
@@ -75,7 +77,7 @@ class Program {
   }
 
   trace::TraceBuilder builder_{ViewRule::Keep, "steps"};
-  std::vector<TensorId> weights_;
+  std::vector<TensorId> weights_, momentum_;
   std::int64_t costs_ = 0;
 };
 

@@ -14,6 +14,7 @@ struct Step {
   std::uint32_t layers = 16;
   Bytes size = {64};                 // of an activation
   std::uint32_t extra = UINT32_MAX;  // after this layer another op runs
+  bool momentum = false;             // of 8 bytes for each weight, which the optimizer reads
 };
 
 [[nodiscard]] Trace training(std::span<const Step> steps);
