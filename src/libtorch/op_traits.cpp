@@ -140,7 +140,8 @@ OpKind kind_of(const c10::OperatorHandle& op) {
       name == "aten::resize_" || name == "aten::resize_as_" || name == "aten::_resize_output_";
   if (op.hasTag(at::Tag::inplace_view) && !resizes) return OpKind::Metadata;
   if (only_asks(op)) return OpKind::Metadata;
-  if (op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd))
+  if (op.hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd) &&
+      !op.hasKernelForDispatchKey(c10::DispatchKey::CPU))
     return OpKind::Decomposes;
   if (name == "aten::lift_fresh") return OpKind::Computes;
   if (only_views(op.schema())) return OpKind::Metadata;

@@ -227,11 +227,28 @@ def test_a_budget_too_small_for_an_op_is_out_of_budget(run, script, tmp_path):
     assert told["exit_code"] == 1 and told["error"].startswith("OutOfMemoryError: ")
 
 
+def recorded(run, name, folder):
+    """The events of a recording of a script."""
+    assert run("record", "-o", "run.trace", "--", name).returncode == 0
+    convert = [COMMAND, "trace", "convert", folder / "run.trace", folder / "run.jsonl"]
+    subprocess.run(convert, check=True, capture_output=True)
+    return [json.loads(line) for line in (folder / "run.jsonl").read_text().splitlines()]
+
+
 def test_a_recording_is_a_trace(run, script, tmp_path):
     done = run("record", "-o", "run.trace", "--", script(TRAIN))
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "run.trace").stat().st_size > 0
     assert "run.trace" in done.stderr
+
+
+def test_an_op_with_a_kernel_is_seen_though_it_could_be_decomposed(run, script, tmp_path):
+    name = script(
+        "import torch\n"
+        "x = torch.ones(20_000, requires_grad=True)\n"
+        "torch.nn.functional.silu(x.sin()).sum().backward()"
+    )
+    assert "aten::silu_backward" in [event.get("op") for event in recorded(run, name, tmp_path)]
 
 
 def test_a_recording_that_cannot_be_written_ends_alone(run, script, tmp_path):
@@ -258,12 +275,8 @@ def test_a_recording_tells_what_ops_take_for_a_while(run, script, tmp_path):
     name = script(
         "import torch\nx = torch.rand(600, 500).t()\nassert not x.is_contiguous()\nx.softmax(1)"
     )
-    assert run("record", "-o", "run.trace", "--", name).returncode == 0
-    convert = [COMMAND, "trace", "convert", tmp_path / "run.trace", tmp_path / "run.jsonl"]
-    subprocess.run(convert, check=True, capture_output=True)
-    events = (tmp_path / "run.jsonl").read_text().splitlines()
-    ops = [event for event in map(json.loads, events) if event.get("op") == "aten::_softmax"]
-    assert [op["scratch"] for op in ops] == [1200128]
+    events = recorded(run, name, tmp_path)
+    assert [op["scratch"] for op in events if op.get("op") == "aten::_softmax"] == [1200128]
 
 
 def test_a_trace_tells_the_peak_and_what_the_step_needs(run, script, tmp_path):
