@@ -5,6 +5,11 @@ import torch.nn.functional as F
 
 from .registry import family, feature
 
+
+def _bilinear(t):
+    return F.bilinear(t, t, torch.rand(4, t.shape[1], t.shape[1]) * 0.01)
+
+
 LAYERS_2D = {
     "linear": lambda w, t: F.linear(t, torch.randn(24, t.shape[1]) * 0.2, torch.zeros(24)),
     "layer_norm": lambda w, t: F.layer_norm(t, t.shape[-1:]),
@@ -17,7 +22,7 @@ LAYERS_2D = {
     ),
     "glu": lambda w, t: F.glu(t[:, : t.shape[1] // 2 * 2]),
     "normalize": lambda w, t: F.normalize(t),
-    "bilinear": lambda w, t: F.bilinear(t, t, torch.rand(4, t.shape[1], t.shape[1]) * 0.01),
+    "bilinear": lambda w, t: _bilinear(t[:, :96]),
 }
 family(2, LAYERS_2D, lambda w, layer: w.keep(layer(w, w.floats(2))))
 
