@@ -87,6 +87,8 @@ class Planned final : public policy::Wrapper {
   // Steps that differ each time are not worth planning: so many plans may be made in vain.
   static constexpr int kPatience = 3;
   static constexpr int kMostAgain = 2;  // plans for one step after the first
+  // A plan for more would take seconds of a core that the program wants.
+  static constexpr std::uint32_t kMostOps = 5000;
 
   bool take_plan() {
     std::optional<Planner::Result> made = planner_.take();
@@ -96,6 +98,7 @@ class Planned final : public policy::Wrapper {
 
   void plan(const View& view) {
     const Bytes budget = view.budget;
+    if (log_.ops() > kMostOps) return;
     if (const PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
       in_vain_ = 0;
       if (known->guide == nullptr || !more_margin(budget)) return;
