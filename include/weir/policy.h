@@ -18,6 +18,7 @@ struct View {
   std::size_t candidates = 0;  // slots that are not gaps
   Bytes used = {}, budget = {};
   bool offload = false;  // what cannot be recomputed may go to a tier
+  Nanos spent = {};      // so far: on ops that were run again, and on what was offloaded
 };
 
 struct Choice {

@@ -183,6 +183,7 @@ void State::finish_first_run(Job& job, Bytes scratch) {
 
 void State::finish_replay(Job& job, OpId op, TensorId target) {
   ++counters.recomputes;
+  spent_time_ += graph[op].cost;
   const StorageId changed = graph[target].storage;
   Storage& s = graph[changed];
   const bool in_place = options.views == ViewRule::Keep && s.resident();

@@ -52,7 +52,8 @@ View State::view() const {
           .candidates = pool_.size(),
           .used = ledger.used(),
           .budget = ledger.budget(),
-          .offload = options.offload};
+          .offload = options.offload,
+          .spent = spent_time_};
 }
 
 void State::note(StorageId storage, Change change) {
@@ -228,6 +229,7 @@ bool State::back_up(StorageId storage) {
   if (s.backed) return true;
   if (!options.offload || !s.complete() || !executor_.offload(storage)) return false;
   s.backed = true;
+  spent_time_ += executor_.transfer_cost(s.size);
   ++counters.offloads;
   return true;
 }

@@ -139,7 +139,8 @@ class State {
   std::vector<StorageId> suspects_;  // may be needed by nothing since something about them changed
   std::vector<StorageId> graves_;    // dead; their ids are given back when no job can know them
   std::uint32_t step_ = 0;
-  Nanos position_;  // the time of the program's ops so far, not counting those run again
+  Nanos position_;    // the time of the program's ops so far, not counting those run again
+  Nanos spent_time_;  // on ops run again and on transfers, as they were measured before
   std::uint64_t placings_ = 0;
   std::size_t restorers_ = 0;  // jobs that wait for something to be restored
   bool awake_ = false;         // something had to be reclaimed: the pools are kept from then on

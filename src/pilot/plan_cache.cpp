@@ -5,7 +5,7 @@
 
 namespace weir::pilot {
 
-const PlanCache::Entry* PlanCache::find(std::uint64_t step, Bytes budget) {
+PlanCache::Entry* PlanCache::find(std::uint64_t step, Bytes budget) {
   const auto found = std::ranges::find_if(
       entries_, [&](const Entry& entry) { return entry.step == step && entry.budget == budget; });
   if (found == entries_.end()) return nullptr;

@@ -16,13 +16,14 @@ class PlanCache {
   struct Entry {
     std::uint64_t step = 0;
     Bytes budget;
-    std::shared_ptr<const Guide> guide;  // null: none was found
+    std::shared_ptr<const Guide> guide;  // null: none was found, or none that was worth it
+    Nanos online = {};                   // what the step cost without a plan, beside its own time
   };
 
   // In place of the one for the same step and budget; the one used longest ago goes.
   void add(Entry entry);
   // Null: not known. Counts as a use.
-  [[nodiscard]] const Entry* find(std::uint64_t step, Bytes budget);
+  [[nodiscard]] Entry* find(std::uint64_t step, Bytes budget);
   // The plan used last of those that fit a step that has come this far.
   [[nodiscard]] std::shared_ptr<const Guide> find_for(std::uint32_t op, std::uint64_t digest,
                                                       Bytes budget) const;

@@ -79,6 +79,7 @@ class Planned final : public policy::Wrapper {
     logging_ = logging_ || asked_;
     asked_ = false;
     lacked_ = {};
+    spent_before_ = view.spent;
     if (logging_) log_.restart(view);
     budget_ = view.budget;
   }
@@ -92,16 +93,19 @@ class Planned final : public policy::Wrapper {
 
   bool take_plan() {
     std::optional<Planner::Result> made = planner_.take();
-    if (made) cache_.add({made->step, made->budget, std::move(made->guide)});
+    if (made) cache_.add({made->step, made->budget, std::move(made->guide), made->online});
     return made.has_value();
   }
 
   void plan(const View& view) {
     const Bytes budget = view.budget;
     if (log_.ops() > kMostOps) return;
-    if (const PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
+    Nanos online = view.spent - spent_before_;
+    if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
       in_vain_ = 0;
+      if (guide_ != nullptr && online > known->online) known->guide = nullptr;
       if (known->guide == nullptr || !more_margin(budget)) return;
+      online = known->online;
     } else {
       const bool again = std::exchange(last_step_, log_.digest()) == log_.digest();
       if (!again && in_vain_ >= kPatience) return;
@@ -109,7 +113,7 @@ class Planned final : public policy::Wrapper {
       planned_again_ = 0;
     }
     margin_ = std::max(margin_, share(budget, 128));
-    if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.offload});
+    if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.offload}, online);
   }
 
   // Something takes bytes that no log knows of: what the plan may use is less by as much.
@@ -199,8 +203,9 @@ class Planned final : public policy::Wrapper {
   bool logging_ = false;  // from the step on after the first in which something had to go
   bool asked_ = false;    // in this step
   Bytes budget_;
-  Bytes margin_;  // what a plan may not use
-  Bytes lacked_;  // what had to go in this step although the plan wanted it
+  Bytes margin_;        // what a plan may not use
+  Bytes lacked_;        // what had to go in this step although the plan wanted it
+  Nanos spent_before_;  // this step, on what had to be run again
   std::uint64_t last_step_ = 0;
   int in_vain_ = 0, planned_again_ = 0;
 

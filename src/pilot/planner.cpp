@@ -6,11 +6,11 @@
 
 namespace weir::pilot {
 
-void Planner::start(const StepLog& step, const Guide::Room& room) {
+void Planner::start(const StepLog& step, const Guide::Room& room, Nanos online) {
   job_ = std::make_unique<Job>();
   job_->step = step;
   job_->room = room;
-  job_->result = {.step = step.digest(), .budget = room.budget, .guide = nullptr};
+  job_->result = {.step = step.digest(), .budget = room.budget, .guide = nullptr, .online = online};
   if (in_background_)
     thread_ = std::jthread{[job = job_.get()] { job->run(); }};
   else
@@ -20,7 +20,8 @@ void Planner::start(const StepLog& step, const Guide::Room& room) {
 // Ops of several threads can be logged in an order that no trace may have: such a step has no plan.
 void Planner::Job::run() {
   try {
-    if (std::optional<Guide> guide = Guide::make(step, room))
+    std::optional<Guide> guide = Guide::make(step, room);
+    if (guide && guide->added() < result.online)
       result.guide = std::make_shared<const Guide>(std::move(*guide));
   } catch (const BadInput&) {
     result.guide = nullptr;

@@ -17,13 +17,14 @@ class Planner {
     std::uint64_t step = 0;              // the digest of the step it is for
     Bytes budget;                        // that the step has
     std::shared_ptr<const Guide> guide;  // null: there is no plan
+    Nanos online;                        // as given to start()
   };
 
   explicit Planner(bool in_background) : in_background_{in_background} {}
 
   [[nodiscard]] bool busy() const { return job_ != nullptr; }
-  // Not while it is busy.
-  void start(const StepLog& step, const Guide::Room& room);
+  // Not while it is busy. A plan must cost less than the step did without.
+  void start(const StepLog& step, const Guide::Room& room, Nanos online);
   // What it has finished since.
   [[nodiscard]] std::optional<Result> take();
 

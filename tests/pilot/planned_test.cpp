@@ -55,6 +55,22 @@ TEST(Planned, CostsNoMoreThanThePlanSays) {
   }
 }
 
+// Also where little memory is left and plans are bad: those are given up.
+TEST(Planned, NeverCostsMoreThanTheOnlinePolicyInTheEnd) {
+  for (std::uint32_t layers = 4; layers <= 24; layers += 4) {
+    const std::vector<Step> steps(7, Step{.layers = layers});
+    for (double share = 0.5; share < 1; share += 0.04) {
+      const Bytes budget = share_of_peak(steps, share);
+      if (sim::replay(training(steps), find_policy("h_dtr_eq_indexed"),
+                      {.budget = budget, .limit = 50.0})
+              .status != sim::Status::Ok)
+        continue;
+      EXPECT_LE(last_of(steps, "planned", budget), last_of(steps, "h_dtr_eq_indexed", budget))
+          << layers << ' ' << share;
+    }
+  }
+}
+
 TEST(Planned, IsTheOnlinePolicyUntilThen) {
   const std::vector<Step> steps(2);
   for (double share : kShares) {
