@@ -8,6 +8,7 @@
 #include "pilot/planned.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "pilot/plan_cache.h"
@@ -85,8 +86,6 @@ class Planned final : public policy::Wrapper {
   }
 
  private:
-  // Steps that differ each time are not worth planning: so many plans may be made in vain.
-  static constexpr int kPatience = 3;
   static constexpr int kMostAgain = 2;  // plans for one step after the first
   // A plan for more would take seconds of a core that the program wants.
   static constexpr std::uint32_t kMostOps = 5000;
@@ -102,18 +101,22 @@ class Planned final : public policy::Wrapper {
     if (log_.ops() > kMostOps) return;
     Nanos online = view.spent - spent_before_;
     if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
-      in_vain_ = 0;
       if (guide_ != nullptr && online > known->online) known->guide = nullptr;
       if (known->guide == nullptr || !more_margin(budget)) return;
       online = known->online;
     } else {
-      const bool again = std::exchange(last_step_, log_.digest()) == log_.digest();
-      if (!again && in_vain_ >= kPatience) return;
-      ++in_vain_;
+      if (!seen_before(log_.digest())) return;
       planned_again_ = 0;
     }
     margin_ = std::max(margin_, share(budget, 128));
     if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.offload}, online);
+  }
+
+  // Steps that differ each time are not worth planning: it would only take the program's cores.
+  bool seen_before(std::uint64_t step) {
+    if (std::ranges::find(seen_, step) != seen_.end()) return true;
+    seen_[next_seen_++ % seen_.size()] = step;
+    return false;
   }
 
   // Something takes bytes that no log knows of: what the plan may use is less by as much.
@@ -206,8 +209,9 @@ class Planned final : public policy::Wrapper {
   Bytes margin_;        // what a plan may not use
   Bytes lacked_;        // what had to go in this step although the plan wanted it
   Nanos spent_before_;  // this step, on what had to be run again
-  std::uint64_t last_step_ = 0;
-  int in_vain_ = 0, planned_again_ = 0;
+  std::array<std::uint64_t, 128> seen_{};  // steps without a plan, by their digests
+  std::size_t next_seen_ = 0;
+  int planned_again_ = 0;
 
   std::shared_ptr<const Guide> guide_;  // of this step; null: none
   std::uint32_t at_ = 0;                // the op that began last
