@@ -113,7 +113,7 @@ void add_run_command(CLI::App& app, const Words& program) {
   option("--peak", arguments->peak, "What it needs without a budget, if that is known");
   option("--trace", arguments->trace,
          "A trace of the same program: tells its peak, and what it needs");
-  option("--policy", arguments->policy, "Who chooses what goes; see weir replay --help");
+  option("--policy", arguments->policy, "Who chooses what goes (planned); see weir replay --help");
   option("--smallest", arguments->smallest, "Tensors below this size stay");
   option("--tier", arguments->tier, "FOLDER[:SIZE] for offloading, or none");
   option("--compile", arguments->compile, "leave, or eager: run torch.compile's code uncompiled");

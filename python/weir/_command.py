@@ -30,7 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--budget", required=True, help="2GiB, 1500MB, 0.5x of the peak, or auto")
     run.add_argument("--peak", help="what the program needs without a budget, if known")
     run.add_argument("--trace", dest="known", help="of the same program: tells its peak, and more")
-    run.add_argument("--policy", help="who chooses what goes; see weir replay --help")
+    run.add_argument("--policy", help="who chooses what goes (planned); see weir replay --help")
     run.add_argument("--smallest", help="tensors below this size stay")
     run.add_argument("--tier", help="FOLDER[:SIZE] for offloading, or none")
     run.add_argument("--no-recompute", action="store_true", help="offload only")

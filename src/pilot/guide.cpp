@@ -66,9 +66,7 @@ std::optional<Guide> Guide::make(const StepLog& step, const Room& room,
 }
 
 Guide::Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays)
-    : digests_{step.digests()},
-      added_{stays.cost() - stays.problem().base_cost},
-      base_{stays.problem().base_cost} {
+    : digests_{step.digests()}, added_{stays.cost() - stays.problem().base_cost} {
   const plan::Problem& problem = stays.problem();
   std::vector<std::vector<std::uint32_t>> ends(step.storages()), reads(step.storages());
   std::vector<std::vector<std::uint32_t>> leaves(problem.ops.size());

@@ -25,7 +25,6 @@ class Guide {
   // Plans the step with plan/fast. Nothing if no schedule was found that keeps the budget.
   static std::optional<Guide> make(const StepLog& step, const Room& room);
 
-  [[nodiscard]] std::uint32_t ops() const { return static_cast<std::uint32_t>(digests_.size()); }
   // Is it the step that this is a plan for, as far as it has come?
   [[nodiscard]] bool fits(std::uint32_t op, std::uint64_t digest) const {
     return op < digests_.size() && digests_[op] == digest;
@@ -44,7 +43,6 @@ class Guide {
 
   // What the plan adds to the step's own time, at most.
   [[nodiscard]] Nanos added() const { return added_; }
-  [[nodiscard]] Nanos base() const { return base_; }
 
  private:
   // Some numbers for each of many.
@@ -63,7 +61,7 @@ class Guide {
   Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays);
 
   std::vector<std::uint64_t> digests_;  // by op
-  Nanos added_, base_;
+  Nanos added_;
   std::vector<StepLog::Idle> idle_;
   Rows stays_;   // by number: where each stay begins and ends; ascending
   Rows leaves_;  // by op: numbers

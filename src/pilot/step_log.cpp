@@ -101,7 +101,6 @@ void StepLog::declare(const Graph& graph, const OpRecord& op) {
   Op* logged = find(op.id);
   if (logged == nullptr) return;
   logged->cost = op.cost;
-  logged->declared = true;
   logged->first_output = static_cast<std::uint32_t>(known_.size());
   for (std::uint32_t i = 0; i < op.outputs; ++i) {
     const Tensor& output = graph[TensorId{index(op.first_output) + i}];
@@ -140,8 +139,8 @@ std::vector<std::uint64_t> StepLog::digests() const {
 
 std::vector<StepLog::Idle> StepLog::idle() const {
   std::vector<Idle> found;
-  for (std::uint32_t i = 0; i < known_.size(); ++i)
-    if (known_[i].idle) found.push_back({known_[i].storage, i, known_[i].cost});
+  for (const Known& known : known_)
+    if (known.idle) found.push_back({known.storage, known.cost});
   return found;
 }
 

@@ -52,7 +52,6 @@ class StepLog {
   // What was there before the step, and only the optimizer reads.
   struct Idle {
     StorageId storage;
-    std::uint32_t number;
     Nanos cost;  // of offloading and fetching it
   };
   [[nodiscard]] std::vector<Idle> idle() const;
@@ -64,7 +63,7 @@ class StepLog {
     Phase phase = Phase::Forward;
     Nanos cost;
     Bytes scratch;
-    bool pure = true, declared = false;
+    bool pure = true;
     std::uint32_t first_input = 0, inputs = 0, first_mutated = 0, mutated = 0;
     std::uint32_t first_output = 0, outputs = 0;  // numbers
   };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/plan_writer.h"
+
 namespace weir::plan {
 
 namespace {
@@ -87,28 +89,17 @@ class RunFinder {
   Runs runs_;
 };
 
-// Carries the stages out, one by one.
-class Emitter {
+// Runs what the table says, and drops what no one wants as soon as that is so.
+class Emitter final : public PlanWriter {
  public:
   Emitter(const Problem& problem, const Retention& retention, const Runs& runs)
-      : problem_{problem},
+      : PlanWriter{problem},
         retention_{retention},
         runs_{runs},
-        now_(problem.storages.size(), kNoValue),
         last_need_(problem.values.size()) {}
 
-  Plan emit(Bytes budget) && {
-    plan_.schedule = {
-        .ops = problem_.signatures, .budget = budget, .first = problem_.start.first, .moves = {}};
-    plan_.stage_peaks.resize(problem_.end() + 1);
-    stage_ = problem_.start.first;
-    begin();
-    for (; stage_ <= problem_.end(); ++stage_) run_stage();
-    return std::move(plan_);
-  }
-
  private:
-  void begin() {
+  void begin() override {
     const Retention all{problem_};
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       if (all.keeps(stage_, ValueId{i})) put(ValueId{i}, stage_);
@@ -117,15 +108,20 @@ class Emitter {
     drop_unneeded(0);
   }
 
-  void run_stage() {
+  void run_stage() override {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
       if (problem_.values[i].maker == kNobody && problem_.values[i].appears == stage_)
         put(ValueId{i}, stage_);
     find_needs();
     drop_unneeded(0);
-    for (std::uint32_t op = 0; op <= stage_ && op < problem_.end(); ++op)
-      if (runs_.at(stage_, op)) run(op);
+    for (std::uint32_t op = 0; op <= stage_ && op < problem_.end(); ++op) {
+      if (!runs_.at(stage_, op)) continue;
+      compute(op);
+      drop_unneeded(op + 1);
+    }
   }
+
+  void came(StorageId storage) override { resident_.push_back(storage); }
 
   // Until when in this stage: after which op, counted from 1.
   void find_needs() {
@@ -141,69 +137,18 @@ class Emitter {
     }
   }
 
-  void run(std::uint32_t number) {
-    const ProblemOp& op = problem_.ops[number];
-    Bytes made = op.scratch;
-    for (ValueId output : op.outputs)
-      if (problem_[output].change_of == kNoValue) made += problem_[output].size;
-    note_peak(used_ + made, number);
-    plan_.schedule.moves.push_back({Move::Compute, number});
-    plan_.cost += op.cost;
-    for (ValueId output : op.outputs) adopt(output, number);
-    drop_unneeded(number + 1);
-  }
-
-  void adopt(ValueId id, std::uint32_t op) {
-    const Value& value = problem_[id];
-    ValueId& now = now_[index(value.storage)];
-    if (value.change_of != kNoValue) {
-      now = id;
-      return;
-    }
-    const bool first = op == stage_;
-    if (value.view_of == kNoValue && (first || (now == kNoValue && stage_ <= value.last_remake)))
-      put(id, op);
-  }
-
-  void put(ValueId id, std::uint32_t op) {
-    const Value& value = problem_[id];
-    if (value.view_of != kNoValue) return;
-    if (now_[index(value.storage)] == kNoValue) {
-      used_ += value.size;
-      resident_.push_back(value.storage);
-    }
-    now_[index(value.storage)] = id;
-    note_peak(used_, op);
-  }
-
-  void note_peak(Bytes bytes, std::uint32_t op) {
-    Bytes& here = plan_.stage_peaks[stage_];
-    here = std::max(here, bytes);
-    if (bytes <= plan_.peak) return;
-    plan_.peak = bytes;
-    plan_.peak_op = op;
-  }
-
   void drop_unneeded(std::uint32_t done) {
     std::erase_if(resident_, [&](StorageId storage) {
-      ValueId& now = now_[index(storage)];
-      if (last_need_[index(now)] > done) return false;
-      plan_.schedule.moves.push_back({Move::Evict, index(storage)});
-      used_ -= problem_[now].size;
-      now = kNoValue;
+      if (last_need_[index(now_[index(storage)])] > done) return false;
+      evict(storage);
       return true;
     });
   }
 
-  const Problem& problem_;
   const Retention& retention_;
   const Runs& runs_;
-  std::vector<ValueId> now_;  // by storage: the version that is there
   std::vector<StorageId> resident_;
   std::vector<std::uint32_t> last_need_;  // by value
-  Bytes used_;
-  Stage stage_ = 0;
-  Plan plan_;
 };
 
 }  // namespace
@@ -213,7 +158,7 @@ std::optional<Runs> runs_for(const Problem& problem, const Retention& retention)
 }
 
 Plan plan_of(const Problem& problem, const Retention& retention, const Runs& runs, Bytes budget) {
-  return Emitter{problem, retention, runs}.emit(budget);
+  return Emitter{problem, retention, runs}.write(budget);
 }
 
 std::optional<Plan> plan_of(const Problem& problem, const Retention& retention, Bytes budget) {

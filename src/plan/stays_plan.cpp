@@ -1,7 +1,5 @@
+#include "plan/plan_writer.h"
 #include "plan/stays.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace weir::plan {
 
@@ -16,56 +14,44 @@ Retention Stays::retention() const {
   return retention;
 }
 
-// Carries the stages out, one by one.
-class StaysEmitter {
+// Looks only at what a stage touches.
+class StaysEmitter final : public PlanWriter {
  public:
   explicit StaysEmitter(const Stays& stays)
-      : stays_{stays},
-        problem_{stays.problem()},
-        now_(problem_.storages.size(), kNoValue),
+      : PlanWriter{stays.problem()},
+        stays_{stays},
         ends_(problem_.end() + 1),
         constants_(problem_.end() + 1),
         last_need_(problem_.values.size()) {}
 
-  Plan emit(Bytes budget) && {
-    plan_.schedule = {
-        .ops = problem_.signatures, .budget = budget, .first = problem_.start.first, .moves = {}};
-    plan_.stage_peaks.resize(problem_.end() + 1);
-    plan_.cost = stays_.cost_;
-    stage_ = problem_.start.first;
-    begin();
-    for (; stage_ <= problem_.end(); ++stage_) run_stage();
-    return std::move(plan_);
-  }
-
  private:
-  void begin() {
+  void begin() override {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       const Value& value = problem_.values[i];
-      if (stays_.at_start_[i]) put(ValueId{i});
+      if (stays_.at_start_[i]) put(ValueId{i}, stage_);
       if (value.maker == kNobody && value.appears >= stage_ && value.appears < constants_.size())
         constants_[value.appears].push_back(ValueId{i});
       for (const Span& span : stays_.spans_[i]) ends_[span.last].push_back(ValueId{i});
     }
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-      if (stays_.at_start_[i] && !stays_.keeps(stage_, ValueId{i})) evict(ValueId{i});
+      if (stays_.at_start_[i] && !stays_.keeps(stage_, ValueId{i})) drop(ValueId{i});
   }
 
-  void run_stage() {
+  void run_stage() override {
     std::vector<std::uint32_t> runs = stays_.reruns_[stage_];
     if (stage_ < problem_.end()) runs.push_back(stage_);
     for (std::uint32_t op : runs)  // what was needed in an earlier stage has an older number
       for (ValueId input : problem_.ops[op].inputs) last_need_[index(input)] = need_of(op);
     for (ValueId value : ends_[stage_])
-      if (!needed_after_start(value) && !problem_[value].held_in(stage_)) evict(value);
-    for (ValueId value : constants_[stage_]) put(value);
+      if (!needed_after_start(value) && !problem_[value].held_in(stage_)) drop(value);
+    for (ValueId value : constants_[stage_]) put(value, stage_);
     for (std::uint32_t op : runs) run(op);
     if (stage_ == problem_.end()) return;
-    for (ValueId value : ends_[stage_]) evict(value);
+    for (ValueId value : ends_[stage_]) drop(value);
     for (ValueId value : stays_.held_from_[stage_])
-      if (!keeps_beyond(value)) evict(value);
+      if (!keeps_beyond(value)) drop(value);
     for (ValueId value : constants_[stage_])
-      if (!keeps_beyond(value)) evict(value);
+      if (!keeps_beyond(value)) drop(value);
   }
 
   // Grows with stage and op.
@@ -83,66 +69,25 @@ class StaysEmitter {
            problem_[value].held_in(stage_);
   }
 
-  void run(std::uint32_t number) {
-    const ProblemOp& op = problem_.ops[number];
-    Bytes made = op.scratch;
-    for (ValueId output : op.outputs)
-      if (problem_[output].change_of == kNoValue) made += problem_[output].size;
-    note_peak(used_ + made, number);
-    plan_.schedule.moves.push_back({Move::Compute, number});
-    for (ValueId output : op.outputs) adopt(output, number);
-    for (ValueId output : op.outputs)
-      if (!wanted_after(number, output)) evict(output);
-    for (ValueId input : op.inputs)
-      if (!wanted_after(number, input)) evict(input);
-  }
-
-  void adopt(ValueId id, std::uint32_t op) {
-    const Value& value = problem_[id];
-    ValueId& now = now_[index(value.storage)];
-    if (value.change_of != kNoValue) {
-      now = id;
-      return;
-    }
-    if (op == stage_ || (now == kNoValue && stage_ <= value.last_remake)) put(id);
-  }
-
-  void put(ValueId id) {
-    const Value& value = problem_[id];
-    if (value.view_of != kNoValue) return;
-    if (now_[index(value.storage)] == kNoValue) used_ += value.size;
-    now_[index(value.storage)] = id;
-    note_peak(used_, stage_);
+  void run(std::uint32_t op) {
+    compute(op);
+    for (ValueId output : problem_.ops[op].outputs)
+      if (!wanted_after(op, output)) drop(output);
+    for (ValueId input : problem_.ops[op].inputs)
+      if (!wanted_after(op, input)) drop(input);
   }
 
   // Only if the storage has this value's bytes.
-  void evict(ValueId id) {
-    const Value& value = problem_[id];
-    ValueId& now = now_[index(value.storage)];
-    if (now != id) return;
-    plan_.schedule.moves.push_back({Move::Evict, index(value.storage)});
-    used_ -= value.size;
-    now = kNoValue;
-  }
-
-  void note_peak(Bytes bytes, std::uint32_t op) {
-    Bytes& here = plan_.stage_peaks[stage_];
-    here = std::max(here, bytes);
-    if (bytes <= plan_.peak) return;
-    plan_.peak = bytes;
-    plan_.peak_op = op;
+  void drop(ValueId value) {
+    const StorageId storage = problem_[value].storage;
+    if (now_[index(storage)] == value) evict(storage);
   }
 
   const Stays& stays_;
-  const Problem& problem_;
-  std::vector<ValueId> now_;                            // by storage: the version that is there
   std::vector<std::vector<ValueId>> ends_, constants_;  // by stage
   std::vector<std::uint64_t> last_need_;                // by value
-  Bytes used_;
-  Stage stage_ = 0;
-  Plan plan_;
 };
 
-Plan Stays::plan(Bytes budget) const { return StaysEmitter{*this}.emit(budget); }
+Plan Stays::plan(Bytes budget) const { return StaysEmitter{*this}.write(budget); }
 
 }  // namespace weir::plan

@@ -20,15 +20,6 @@ std::string name_of(const testing::TestParamInfo<Kind>& info) { return info.para
 
 class BruteForce : public testing::TestWithParam<Kind> {};
 
-// Budgets from the floor to the peak, a different one for each seed.
-Bytes budget_for(const Problem& problem, std::uint64_t seed) {
-  Bytes at_start;
-  for (ValueId value : problem.start.resident) at_start += problem[value].size;
-  const Bytes floor = std::max(at_start, floor_of(problem).budget);
-  const std::int64_t room = std::max<std::int64_t>(problem.peak.n - floor.n, 0);
-  return {floor.n + static_cast<std::int64_t>(seed % 4) * room / 4};
-}
-
 // What is best in any order is best with a few rounds between two first runs.
 void expect_more_rounds_to_find(const Problem& problem, Bytes budget, std::optional<Nanos> best,
                                 std::uint64_t seed) {

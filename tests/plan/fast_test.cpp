@@ -89,14 +89,6 @@ TEST(Stays, SayWhatARetentionSays) {
   EXPECT_GT(dearer, 300u);
 }
 
-Bytes budget_for(const Problem& problem, std::uint64_t seed) {
-  Bytes at_start;
-  for (ValueId value : problem.start.resident) at_start += problem[value].size;
-  const Bytes floor = std::max(at_start, floor_of(problem).budget);
-  const std::int64_t room = std::max<std::int64_t>(problem.peak.n - floor.n, 0);
-  return {floor.n + static_cast<std::int64_t>(seed % 4) * room / 4};
-}
-
 struct Tally {
   int feasible = 0, found = 0, best = 0;
 

@@ -52,4 +52,12 @@ Problem rest_of(Problem problem, std::uint64_t seed) {
   return problem;
 }
 
+Bytes budget_for(const Problem& problem, std::uint64_t seed) {
+  Bytes at_start;
+  for (ValueId value : problem.start.resident) at_start += problem[value].size;
+  const Bytes floor = std::max(at_start, floor_of(problem).budget);
+  const std::int64_t room = std::max<std::int64_t>(problem.peak.n - floor.n, 0);
+  return {floor.n + static_cast<std::int64_t>(seed % 4) * room / 4};
+}
+
 }  // namespace weir::plan::test

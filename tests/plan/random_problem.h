@@ -17,4 +17,7 @@ namespace weir::plan::test {
 // The rest of a problem: some ops have run, and some of what they made is still there.
 [[nodiscard]] Problem rest_of(Problem problem, std::uint64_t seed);
 
+// From the floor to the peak, a different one for each seed.
+[[nodiscard]] Bytes budget_for(const Problem& problem, std::uint64_t seed);
+
 }  // namespace weir::plan::test
