@@ -24,13 +24,18 @@ bool tells_the_format(const std::filesystem::path& extension) {
 
 Json json_of(const sim::ReplayResult& result, const Trace& trace) {
   const bool ok = result.status == sim::Status::Ok;
-  Json json = {
-      {"status", sim::name(result.status)},   {"slowdown", ok ? Json(result.slowdown()) : Json()},
-      {"clock_ns", result.clock.n},           {"base_ns", result.base.n},
-      {"recompute_ns", result.recompute.n},   {"peak_bytes", result.peak.n},
-      {"budget_bytes", result.budget.n},      {"evictions", result.counters.evictions},
-      {"releases", result.counters.releases}, {"recomputes", result.counters.recomputes},
-      {"scored", result.counters.scored}};
+  Json json = {{"status", sim::name(result.status)},
+               {"slowdown", ok ? Json(result.slowdown()) : Json()},
+               {"clock_ns", result.clock.n},
+               {"base_ns", result.base.n},
+               {"recompute_ns", result.recompute.n},
+               {"turnover_ns", result.turnover.n},
+               {"peak_bytes", result.peak.n},
+               {"budget_bytes", result.budget.n},
+               {"evictions", result.counters.evictions},
+               {"releases", result.counters.releases},
+               {"recomputes", result.counters.recomputes},
+               {"scored", result.counters.scored}};
   if (ok) return json;
   if (result.stopped_in) json["stopped_in"] = trace.names[trace.ops[*result.stopped_in].name];
   if (result.status != sim::Status::OutOfBudget) return json;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pages/turnover.h"
 #include "trace/sink.h"
 #include "trace/writer.h"
 #include "weir/errors.h"
@@ -10,7 +11,7 @@ namespace weir::libtorch {
 
 struct Recorder::File {
   explicit File(const std::filesystem::path& path)
-      : file{path}, compressed{file}, writer{compressed, {}} {}
+      : file{path}, compressed{file}, writer{compressed, {.turnover = pages::measure_turnover()}} {}
 
   trace::FileSink file;
   trace::ZstdSink compressed;

@@ -15,9 +15,17 @@ class Thrashing {};
 class VirtualExecutor final : public Executor {
  public:
   [[nodiscard]] Nanos now() const override { return clock; }
-  void evict(StorageId /*storage*/) override {}
+  void evict(StorageId storage) override {
+    const Storage& s = (*graph)[storage];
+    if (s.references == 0) return;  // its address is not kept either: others take it as it is
+    const Nanos took = turnover.of(s.size);
+    clock += took;
+    turned_over += took;
+  }
 
-  Nanos clock;
+  const Graph* graph = nullptr;
+  Turnover turnover;
+  Nanos clock, turned_over;
 };
 
 class Replay {
@@ -32,6 +40,8 @@ class Replay {
                              .restore = options.restore,
                              .views = trace.views},
                      *policy_, executor_);
+    executor_.graph = &manager_->graph();
+    executor_.turnover = trace.turnover;
     manager_->reserve(trace.tensors.size(), trace.ops.size());
     for (const TraceOp& op : trace.ops) result_.base += op.cost;
     if (options.limit) most_recompute_ = static_cast<double>(result_.base.n) * (*options.limit - 1);
@@ -53,6 +63,7 @@ class Replay {
     }
     if (result_.status != Status::Ok) result_.stopped_in = running_;
     result_.clock = executor_.clock;
+    result_.turnover = executor_.turned_over;
     result_.peak = manager_->ledger().peak();
     result_.budget = options_.budget;
     result_.counters = manager_->counters();

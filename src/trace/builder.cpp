@@ -53,6 +53,12 @@ TraceBuilder::TraceBuilder(ViewRule views, std::string source, Nanos start) : to
   name_ids_.emplace("", 0);
 }
 
+void TraceBuilder::turnover(const Turnover& turnover) {
+  check_cost(turnover.each);
+  check_cost(turnover.per_mib);
+  trace_.turnover = turnover;
+}
+
 TensorId TraceBuilder::constant(Bytes size, const Layout& layout) {
   check_size(size);
   check_layout(layout);

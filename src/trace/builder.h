@@ -46,6 +46,7 @@ class TraceBuilder {
  public:
   TraceBuilder(ViewRule views, std::string source, Nanos start = {});
 
+  void turnover(const Turnover& turnover);
   TensorId constant(Bytes size, const Layout& layout = {});
   TensorId op(const OpCall& call);  // the first output; the others follow it
   void retain(TensorId tensor);

@@ -25,6 +25,7 @@ constexpr std::string_view kCutOff =
 struct Header {
   ViewRule views;
   Nanos start;
+  Turnover turnover;
 };
 
 ViewRule views_of(JsonObject header) {
@@ -43,7 +44,10 @@ Header header_in(std::string_view line) {
         fmt::format("the trace has format version {}, this program reads version {}; "
                     "use a newer one",
                     version, kFormatVersion));
-  return {views_of(object), Nanos{whole_number_or(object, "start", 0)}};
+  return {views_of(object),
+          Nanos{whole_number_or(object, "start", 0)},
+          {.each = {whole_number_or(object, "turnover_ns", 0)},
+           .per_mib = {whole_number_or(object, "turnover_ns_per_mib", 0)}}};
 }
 
 class EventReader {
@@ -51,7 +55,9 @@ class EventReader {
   EventReader(const Header& header, std::string_view source, std::size_t text_bytes)
       : builder_{header.views, std::string(source), header.start},
         tensors_{text_bytes / 8 + 64},
-        storages_{text_bytes / 8 + 64} {}
+        storages_{text_bytes / 8 + 64} {
+    builder_.turnover(header.turnover);
+  }
 
   void read(std::string_view line);
   [[nodiscard]] bool ended() const { return ended_; }

@@ -57,6 +57,9 @@ TraceWriter::TraceWriter(Sink& sink, const Header& header) : sink_{sink} {
   put("{{\"{}\":{},\"views\":\"{}\"", kHeaderKey, kFormatVersion,
       header.views == ViewRule::Keep ? "keep" : "rerun");
   if (header.start != Nanos{0}) put(",\"start\":{}", header.start.n);
+  if (header.turnover != Turnover{})
+    put(",\"turnover_ns\":{},\"turnover_ns_per_mib\":{}", header.turnover.each.n,
+        header.turnover.per_mib.n);
   put(",\"producer\":");
   put_text(header.producer);
   end_line();
@@ -179,7 +182,8 @@ std::uint32_t TraceWriter::add_tensor(std::uint32_t storage) {
 }
 
 void write_trace(const Trace& trace, Sink& sink) {
-  TraceWriter writer{sink, {.views = trace.views, .start = trace.start}};
+  TraceWriter writer{sink,
+                     {.views = trace.views, .start = trace.start, .turnover = trace.turnover}};
   for (const TraceEvent& event : trace.events) {
     switch (event.kind) {
       case EventKind::Constant:

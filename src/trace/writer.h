@@ -22,6 +22,7 @@ class TraceWriter {
   struct Header {
     ViewRule views = ViewRule::Keep;
     Nanos start = {};
+    Turnover turnover = {};
     std::string_view producer = "weir";
   };
 

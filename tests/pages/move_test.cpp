@@ -8,6 +8,7 @@
 
 #include "pages/arena.h"
 #include "pages/system.h"
+#include "pages/turnover.h"
 
 namespace weir::pages {
 namespace {
@@ -151,6 +152,13 @@ TEST(Moves, NoMappingIsForgotten) {
   for (std::size_t i = 0; i < blocks.size(); i += 2) arena.evict(*blocks[i]);
   allocate(arena, 16, 128_KiB);
   EXPECT_GE(arena.counters().mappings, mappings_within(arena.addresses()));
+}
+
+TEST(Turnover, IsMeasured) {
+  const Turnover turnover = measure_turnover();
+  EXPECT_GT((turnover.each + turnover.per_mib).n, 0);
+  EXPECT_GE(turnover.each.n, 0);
+  EXPECT_GE(turnover.per_mib.n, 0);
 }
 
 // The block is at every moment in place with its bytes, or its readers fault.

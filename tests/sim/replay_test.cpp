@@ -50,6 +50,28 @@ TEST(Replay, StartsTheClockWhereTheTraceSays) {
   EXPECT_EQ(result.slowdown(), 25.0 / 20.0);
 }
 
+TEST(Replay, CountsWhatPagesCost) {
+  Trace trace = trace::layered_dag(10, 6, 4);
+  const Bytes budget{trace::liveness_peak(trace).n * 6 / 10};
+  const ReplayResult free = run(trace, "lru", {.budget = budget, .limit = {}});
+  ASSERT_GT(free.counters.evictions, 0u);
+  EXPECT_EQ(free.clock, free.base + free.recompute);
+  EXPECT_EQ(free.turnover.n, 0);
+  trace.turnover.each = {3};
+  const ReplayResult dear = run(trace, "lru", {.budget = budget, .limit = {}});
+  EXPECT_EQ(dear.counters.evictions, free.counters.evictions);
+  EXPECT_GT(dear.turnover.n, 0);  // but what nobody refers to has no address to keep
+  EXPECT_LE(dear.turnover.n, 3 * static_cast<std::int64_t>(dear.counters.evictions));
+  EXPECT_EQ(dear.clock, dear.base + dear.recompute + dear.turnover);
+}
+
+TEST(Turnover, GrowsWithTheSize) {
+  const Turnover turnover{.each = {5}, .per_mib = {1 << 20}};
+  EXPECT_EQ(turnover.of({0}).n, 5);
+  EXPECT_EQ(turnover.of({4096}).n, 5 + 4096);
+  EXPECT_EQ(Turnover{}.of({4096}).n, 0);
+}
+
 TEST(Replay, StaysInsideTheBudget) {
   const Trace trace = trace::layered_dag(10, 6, 4);
   const std::int64_t peak = trace::liveness_peak(trace).n;

@@ -93,6 +93,14 @@ TEST(Writer, WritesThroughALink) {
   EXPECT_EQ(read_trace(folder / "real").ops.size(), 2u);
 }
 
+TEST(Writer, TellsWhatPagesCost) {
+  test::TemporaryFolder folder;
+  Trace made = linear_chain(1);
+  made.turnover = {.each = {3}, .per_mib = {7}};
+  write_trace(made, folder / "a.trace");
+  EXPECT_EQ(read_trace(folder / "a.trace").turnover, made.turnover);
+}
+
 TEST(Writer, ARecorderNeedsNoBuilder) {
   StringSink text;
   TraceWriter writer{text, {.producer = "a test"}};
