@@ -249,13 +249,15 @@ Floor floor_of(const Problem& problem) {
     change[value.first_held] += value.size;
     change[value.end_held] -= value.size;
   }
+  const Bytes elsewhere = problem.tier ? problem.tier->capacity : Bytes{};
   Floor floor;
   Bytes held;
   for (Stage stage = 0; stage <= problem.end(); ++stage) {
     held += change[stage];
-    Bytes sum = held;
+    Bytes sum, beside = held;
     const auto count = [&](ValueId id) {
-      if (!problem[id].held_in(stage)) sum += problem[id].size;
+      sum += problem[id].size;
+      if (problem[id].held_in(stage)) beside -= problem[id].size;
     };
     if (stage < problem.end()) {
       for (ValueId input : problem.ops[stage].inputs) count(input);
@@ -263,6 +265,7 @@ Floor floor_of(const Problem& problem) {
         if (problem[output].change_of == kNoValue) count(output);
       sum += problem.ops[stage].scratch;
     }
+    sum += std::max(Bytes{}, beside - elsewhere);
     if (stage >= problem.start.first && sum > floor.budget) floor = {sum, stage};
   }
   return floor;
