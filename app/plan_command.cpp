@@ -246,7 +246,7 @@ void make(const Arguments& arguments, int& exit_code) {
 void check(const Arguments& arguments, int& exit_code) {
   const plan::Problem problem = problem_of(trace::read_trace(arguments.trace), arguments);
   Schedule schedule = read_schedule(arguments.check);
-  if (const auto difference = plan::first_difference(problem, schedule))
+  if (const auto difference = plan::first_difference(problem, schedule.ops))
     throw BadInput(fmt::format("{} is for another trace: {}",
                                trace::printable(arguments.check.native()),
                                trace::printable(*difference)));

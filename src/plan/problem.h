@@ -101,8 +101,8 @@ struct Floor {
 // "op 17 (relu)", or "the end of the trace".
 [[nodiscard]] std::string place_of(const Problem& problem, std::uint32_t op);
 
-// Where the schedule's trace differs first from the problem's, in words, or nothing.
+// Where a schedule's trace differs first from the problem's, in words, or nothing.
 [[nodiscard]] std::optional<std::string> first_difference(const Problem& problem,
-                                                          const Schedule& schedule);
+                                                          const std::vector<OpSignature>& ops);
 
 }  // namespace weir::plan

@@ -296,7 +296,7 @@ class Device {
 
 Verdict verify(const Problem& problem, const Schedule& schedule) {
   Verdict verdict;
-  if ((verdict.violation = first_difference(problem, schedule))) return verdict;
+  if ((verdict.violation = first_difference(problem, schedule.ops))) return verdict;
   if (schedule.first != problem.start.first) {
     verdict.violation = fmt::format("the schedule begins at op {} and the problem at op {}",
                                     schedule.first, problem.start.first);
