@@ -157,6 +157,33 @@ std::uint32_t trials_in(std::string_view text) {
   return static_cast<std::uint32_t>(whole_number_in("--trials", text, 1, kMostTrials));
 }
 
+plan::TierSpec tier_in(std::string_view text) {
+  constexpr std::string_view kHelp = "give a tier as 2GiB,write=2GB/s,read=1GB/s";
+  plan::TierSpec tier;
+  std::size_t comma = text.find(',');
+  try {
+    tier.capacity = base::parse_bytes(text.substr(0, comma));
+    while (comma != std::string_view::npos) {
+      text.remove_prefix(comma + 1);
+      comma = text.find(',');
+      const std::string_view part = text.substr(0, comma);
+      const bool writes = part.starts_with("write="), reads = part.starts_with("read=");
+      Lane& lane = writes ? tier.link.write : tier.link.read;
+      if ((!writes && !reads) || lane.bytes_per_nano != 0 || !part.ends_with("/s"))
+        throw BadInput(fmt::format("{} is no speed", quoted(part)));
+      const std::size_t begin = part.find('=') + 1;
+      const Bytes second = base::parse_bytes(part.substr(begin, part.size() - 2 - begin));
+      lane.bytes_per_nano = static_cast<double>(second.n) / 1e9;
+    }
+  } catch (const BadInput& problem) {
+    throw BadInput(fmt::format("--tier: {}; {}", problem.what(), kHelp));
+  }
+  const Link& link = tier.link;
+  if (link.write.bytes_per_nano <= 0 || link.read.bytes_per_nano <= 0)
+    throw BadInput(fmt::format("--tier lacks a speed to write or to read; {}", kHelp));
+  return tier;
+}
+
 unsigned jobs_in(std::string_view text) {
   if (text == "all") return std::max(1u, std::thread::hardware_concurrency());
   return static_cast<unsigned>(whole_number_in("--jobs", text, 1, kMostJobs));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "plan/problem.h"
 #include "weir/manager.h"
 #include "weir/registry.h"
 
@@ -31,6 +32,8 @@ namespace weir::app {
 [[nodiscard]] double step_in(std::string_view text);
 [[nodiscard]] std::uint64_t seed_in(std::string_view text);
 [[nodiscard]] std::uint32_t trials_in(std::string_view text);
+// "2GiB,write=2GB/s,read=1GB/s": the capacity and what the link carries in a second.
+[[nodiscard]] plan::TierSpec tier_in(std::string_view text);
 // A number, or "all": one for each processor.
 [[nodiscard]] unsigned jobs_in(std::string_view text);
 

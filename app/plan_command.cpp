@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "arguments.h"
 #include "base/units.h"
 #include "output.h"
 #include "plan/methods.h"
@@ -33,7 +34,7 @@ constexpr std::size_t kMostForSmallest = 400;  // ops for which the least peak i
 
 struct Arguments {
   std::filesystem::path trace, out, check;
-  std::string budget, method = "milp";
+  std::string budget, tier, method = "milp";
   double seconds = 60;
   int threads = 0;
   std::uint32_t rounds = 1;
@@ -52,6 +53,24 @@ struct Result {
 
 double share(std::int64_t part, std::int64_t of) {
   return static_cast<double>(part) / std::max(1.0, static_cast<double>(of));
+}
+
+void check_tier(const Arguments& arguments, const plan::MethodEntry& method) {
+  if (method.copies && arguments.tier.empty())
+    throw BadInput(fmt::format("--method {} needs a tier; add --tier 2GiB,write=2GB/s,read=1GB/s",
+                               method.name));
+  if (!method.copies && !arguments.tier.empty())
+    throw BadInput(
+        fmt::format("--method {} copies nothing to a tier; use --method poet or drop "
+                    "--tier",
+                    method.name));
+}
+
+// With its tier, if one is given.
+plan::Problem problem_of(const Trace& trace, const Arguments& arguments) {
+  plan::Problem problem = plan::problem_of(trace);
+  if (!arguments.tier.empty()) problem.tier = tier_in(arguments.tier);
+  return problem;
 }
 
 void check_numbers(const Arguments& arguments) {
@@ -79,8 +98,9 @@ Result run(const Arguments& arguments) {
   check_numbers(arguments);
   const base::BudgetSpec spec = base::parse_budget(arguments.budget);
   const plan::MethodEntry& method = plan::find_method(arguments.method);
+  check_tier(arguments, method);
   const Trace trace = trace::read_trace(arguments.trace);
-  Result result{plan::problem_of(trace), spec, {}, {}, arguments.method, {}};
+  Result result{problem_of(trace, arguments), spec, {}, {}, arguments.method, {}};
   result.budget = spec.resolve(result.problem.peak);
   result.floor = plan::floor_of(result.problem);
   ProgressBar bar{"planning"};
@@ -90,7 +110,8 @@ Result run(const Arguments& arguments) {
   result.answer.outcome = Outcome::Infeasible;
   if (result.budget >= result.floor.budget)
     result.answer = method.plan(result.problem, result.budget, options);
-  if (result.answer.outcome == Outcome::Infeasible && result.problem.ops.size() <= kMostForSmallest)
+  const bool small = result.problem.ops.size() <= kMostForSmallest && !method.copies;
+  if (result.answer.outcome == Outcome::Infeasible && small)
     result.smallest = plan::smallest_budget(result.problem, options);
   return result;
 }
@@ -152,6 +173,10 @@ Json json_of_result(const Result& result) {
   json["peak_bytes"] = found.peak.n;
   json["recomputes"] = recomputes(result);
   json["evictions"] = count(found.schedule, Move::Evict);
+  if (!problem.tier) return json;
+  json["offloads"] = count(found.schedule, Move::Offload);
+  json["fetches"] = count(found.schedule, Move::Fetch);
+  json["tier_peak_bytes"] = found.tier_peak.n;
   return json;
 }
 
@@ -202,6 +227,11 @@ void print_table(const Result& result) {
   row("time", base::format_nanos(result.answer.plan->cost));
   row("moves", fmt::format("{} ops run again, {} evictions", recomputes(result),
                            count(result.answer.plan->schedule, Move::Evict)));
+  if (!problem.tier) return;
+  row("copies",
+      fmt::format("{} to the tier, {} back", count(result.answer.plan->schedule, Move::Offload),
+                  count(result.answer.plan->schedule, Move::Fetch)));
+  sized("tier at most", result.answer.plan->tier_peak);
 }
 
 void make(const Arguments& arguments, int& exit_code) {
@@ -214,9 +244,9 @@ void make(const Arguments& arguments, int& exit_code) {
 }
 
 void check(const Arguments& arguments, int& exit_code) {
-  const plan::Problem problem = plan::problem_of(trace::read_trace(arguments.trace));
+  const plan::Problem problem = problem_of(trace::read_trace(arguments.trace), arguments);
   Schedule schedule = read_schedule(arguments.check);
-  if (const auto difference = plan::first_difference(problem, schedule))
+  if (const auto difference = plan::first_difference(problem, schedule.ops))
     throw BadInput(fmt::format("{} is for another trace: {}",
                                trace::printable(arguments.check.native()),
                                trace::printable(*difference)));
@@ -260,10 +290,11 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   };
   option("TRACE", arguments->trace, "Weir trace, DTR log or Checkmate graph")->required();
   option("--budget", arguments->budget, "2GiB, 1500MB, 4096, or 0.5x of the trace's peak");
+  option("--tier", arguments->tier, "Where poet's copies go: 2GiB,write=2GB/s,read=1GB/s");
   option("--method", arguments->method, "How to plan; see below")->capture_default_str();
   option("--time-limit", arguments->seconds, "Seconds for a solver")->capture_default_str();
   option("--threads", arguments->threads, "Of a solver; 0: all")->capture_default_str();
-  option("--rounds", arguments->rounds, "milp: of running ops again between two first runs")
+  option("--rounds", arguments->rounds, "milp, poet: of running ops again between two first runs")
       ->capture_default_str();
   option("-o,--output", arguments->out, "Write the schedule to this file");
   option("--check", arguments->check, "Check the schedule in this file instead");

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
-constexpr const char* kMoves[] = {"compute", "evict", "offload", "prefetch", "fetch"};
+constexpr const char* kMoves[] = {"compute", "evict", "offload", "prefetch", "fetch", "forget"};
 
 Json json_of(const Schedule& schedule) {
   Json ops = Json::array(), moves = Json::array();

@@ -14,6 +14,7 @@ enum class Move : std::uint8_t {
   Offload,   // storage: a copy to the tier begins; the bytes stay on the device
   Prefetch,  // storage: a copy from the tier begins; its bytes are taken from now on
   Fetch,     // storage: the same, and nothing else happens until it is there
+  Forget,    // storage: its copy in the tier goes
 };
 
 struct ScheduledMove {

@@ -1,18 +1,16 @@
 #include "plan/formulation.h"
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
 
 #include <fmt/format.h>
 
+#include "plan/bounds.h"
 #include "weir/errors.h"
 
 namespace weir::plan {
 
 namespace {
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 // Whole rows solve several times faster, but there are as many entries as the ops cubed.
 constexpr std::size_t kMostForWholeRows = 250;
 // What stages, values and ops may come to together: beyond, a model takes gigabytes and proves
@@ -25,12 +23,6 @@ void refuse_giants(const Problem& problem) {
   if (cells <= kMostCells) return;
   throw BadInput(fmt::format("{}: {} ops are too many for a solver; use another method",
                              problem.source, problem.ops.size()));
-}
-
-std::int64_t common_divisor(const Problem& problem, auto amount_of) {
-  std::int64_t divisor = 0;
-  for (const auto& item : amount_of(problem)) divisor = std::gcd(divisor, item);
-  return std::max<std::int64_t>(divisor, 1);
 }
 
 std::vector<std::int64_t> sizes_in(const Problem& problem) {
@@ -70,17 +62,17 @@ Formulation::Formulation(const Problem& problem, Bytes budget, Aim aim)
 // Sizes are multiples of their common divisor, so half of one more changes nothing but keeps rows
 // away from the solver's tolerance.
 void Formulation::set_units(Aim aim) {
-  const std::int64_t step = common_divisor(problem_, sizes_in);
+  const std::int64_t step = common_divisor(sizes_in(problem_));
   const std::int64_t budget = budget_.n / step * step;
   bytes_ = std::max(1.0, static_cast<double>(budget)) / kBudgetUnits;
   if (aim == Aim::LeastPeak) {
     unit_ = bytes_;
-    peak_ = program_.add_column(1, static_cast<double>(floor_of(problem_).budget.n) / bytes_,
-                                kNoLimit, false);
+    peak_ = rows_.add_column(1, static_cast<double>(floor_of(problem_).budget.n) / bytes_, kNoLimit,
+                             false);
     return;
   }
   most_bytes_ = (static_cast<double>(budget) + static_cast<double>(step) / 2) / bytes_;
-  unit_ = static_cast<double>(common_divisor(problem_, costs_in));
+  unit_ = static_cast<double>(common_divisor(costs_in(problem_)));
   for (std::uint32_t op = first_; op < problem_.end(); ++op)
     offset_ += static_cast<double>(problem_.ops[op].cost.n);
 }
@@ -92,7 +84,7 @@ void Formulation::add_columns(Stage stage) {
     runs_[stage].push_back(fixed_or_new_run(stage, op));
 }
 
-Formulation::Cell Formulation::fixed_or_new_stay(Stage stage, ValueId id) {
+Cell Formulation::fixed_or_new_stay(Stage stage, ValueId id) {
   const Value& value = problem_[id];
   if (stage == first_) {
     if (value.appears < first_ && value.held_in(first_)) return kOne;
@@ -100,20 +92,20 @@ Formulation::Cell Formulation::fixed_or_new_stay(Stage stage, ValueId id) {
         std::ranges::find(problem_.start.resident, id) != problem_.start.resident.end();
     if (!resident || last_use_[index(id)] < stage) return kZero;
     if (stage <= roomy_) return kOne;
-    return program_.add_column(0, 0, 1, true);
+    return rows_.add_choice(0);
   }
   if (value.appears >= stage || value.end() < stage || last_use_[index(id)] < stage) return kZero;
   const bool must = value.held_in(stage) && (value.held_in(stage - 1) || stage > value.last_remake);
   if (must) return kOne;
   if (stage <= roomy_) return value.appears >= first_ || stays(first_, id) == kOne ? kOne : kZero;
-  return program_.add_column(0, 0, 1, true);
+  return rows_.add_choice(0);
 }
 
-Formulation::Cell Formulation::fixed_or_new_run(Stage stage, std::uint32_t op) {
+Cell Formulation::fixed_or_new_run(Stage stage, std::uint32_t op) {
   if (op == stage) return kOne;
   if ((stage <= roomy_ && roomy_ >= first_) || !worth_running(stage, op)) return kZero;
   const double cost = static_cast<double>(problem_.ops[op].cost.n) / unit_;
-  return program_.add_column(peak_ == kZero ? cost : 0, 0, 1, true);
+  return rows_.add_choice(peak_ == kZero ? cost : 0);
 }
 
 bool Formulation::worth_running(Stage stage, std::uint32_t op) const {
@@ -122,41 +114,19 @@ bool Formulation::worth_running(Stage stage, std::uint32_t op) const {
   });
 }
 
-Formulation::Cell Formulation::stays(Stage stage, ValueId value) const {
+Cell Formulation::stays(Stage stage, ValueId value) const {
   return stage <= problem_.end() ? stays_[stage][index(value)] : kZero;
 }
 
-Formulation::Cell Formulation::runs(Stage stage, std::uint32_t op) const {
+Cell Formulation::runs(Stage stage, std::uint32_t op) const {
   return op < runs_[stage].size() ? runs_[stage][op] : kZero;
 }
 
-Formulation::Cell Formulation::made(Stage stage, ValueId id) const {
+Cell Formulation::made(Stage stage, ValueId id) const {
   const Value& value = problem_[id];
   if (value.appears == stage) return kOne;
   if (value.maker == kNobody || value.appears > stage || stage > value.last_remake) return kZero;
   return runs(stage, value.maker);
-}
-
-std::vector<Entry> Formulation::merged(const std::vector<Term>& terms, double& most) {
-  std::vector<Entry> row, result;
-  for (const auto& [factor, cell] : terms) {
-    if (cell == kOne) most -= factor;
-    if (cell >= 0) row.push_back({cell, factor});
-  }
-  std::ranges::sort(row, {}, &Entry::column);
-  for (const Entry& entry : row) {
-    if (!result.empty() && result.back().column == entry.column)
-      result.back().factor += entry.factor;
-    else
-      result.push_back(entry);
-  }
-  std::erase_if(result, [](const Entry& entry) { return entry.factor == 0; });
-  return result;
-}
-
-void Formulation::add_row(const std::vector<Term>& terms, double most) {
-  const std::vector<Entry> row = merged(terms, most);
-  if (!row.empty() || most < 0) program_.add_row(-kNoLimit, row, most);
 }
 
 // An op finds what it reads; what is held is there.
@@ -165,12 +135,12 @@ void Formulation::add_dependencies(Stage stage) {
     const Cell run = runs(stage, op);
     if (run == kZero) continue;
     for (ValueId input : problem_.ops[op].inputs)
-      add_row({{1, run}, {-1, made(stage, input)}, {-1, stays(stage, input)}}, 0);
+      rows_.add({{1, run}, {-1, made(stage, input)}, {-1, stays(stage, input)}}, 0);
     if (op < stage) add_usefulness(stage, op);
   }
   for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
     if (problem_.values[i].held_in(stage))
-      add_row({{-1, made(stage, ValueId{i})}, {-1, stays(stage, ValueId{i})}}, -1);
+      rows_.add({{-1, made(stage, ValueId{i})}, {-1, stays(stage, ValueId{i})}}, -1);
 }
 
 // Only what is there can stay; what is there is not made again for its own sake.
@@ -179,18 +149,18 @@ void Formulation::add_retention(Stage stage) {
     const ValueId id{i};
     const Value& value = problem_.values[i];
     const Cell stay = stays(stage, id);
-    add_row({{1, stays(stage + 1, id)}, {-1, made(stage, id)}, {-1, stay}}, 0);
+    rows_.add({{1, stays(stage + 1, id)}, {-1, made(stage, id)}, {-1, stay}}, 0);
     if (value.view_of != kNoValue) {
-      add_row({{1, stays(stage + 1, id)}, {-1, stays(stage + 1, value.view_of)}}, 0);
-      if (stage == first_) add_row({{1, stay}, {-1, stays(stage, value.view_of)}}, 0);
+      rows_.add({{1, stays(stage + 1, id)}, {-1, stays(stage + 1, value.view_of)}}, 0);
+      if (stage == first_) rows_.add({{1, stay}, {-1, stays(stage, value.view_of)}}, 0);
     }
     if (value.maker == kNobody || value.appears >= stage) continue;
     const Cell run = runs(stage, value.maker);
-    if (problem_.ops[value.maker].outputs.size() == 1) add_row({{1, run}, {1, stay}}, 1);
+    if (problem_.ops[value.maker].outputs.size() == 1) rows_.add({{1, run}, {1, stay}}, 1);
     if (value.changed_by != kNobody && value.changed_by < stage)
       for (std::uint32_t later = i + 1; later < problem_.values.size(); ++later)
         if (problem_.values[later].storage == value.storage)
-          add_row({{1, runs(stage, value.changed_by)}, {1, stays(stage, ValueId{later})}}, 1);
+          rows_.add({{1, runs(stage, value.changed_by)}, {1, stays(stage, ValueId{later})}}, 1);
   }
 }
 
@@ -202,17 +172,7 @@ void Formulation::add_usefulness(Stage stage, std::uint32_t op) {
     for (std::uint32_t user : problem_[output].users) row.push_back({-1, runs(stage, user)});
     row.push_back({-1, stays(stage + 1, output)});
   }
-  add_row(row, 0);
-}
-
-Formulation::Cell Formulation::larger(Cell a, Cell b) {
-  if (a == kOne || b == kOne) return kOne;
-  if (a == kZero || a == b) return b;
-  if (b == kZero) return a;
-  const Cell most = program_.add_column(0, 0, 1, false);
-  add_row({{1, a}, {-1, most}}, 0);
-  add_row({{1, b}, {-1, most}}, 0);
-  return most;
+  rows_.add(row, 0);
 }
 
 Formulation::Course Formulation::course_of(Stage stage, ValueId id) {
@@ -230,7 +190,7 @@ Formulation::Course Formulation::course_of(Stage stage, ValueId id) {
   const bool adds_up = constant || problem_.ops[value.maker].outputs.size() == 1;
   for (std::size_t i = course.ends.size(); i-- > 0;) {
     course.then[i + 1] = {now};
-    if (i > 0 || !adds_up) now = larger(now, runs(stage, course.ends[i]));
+    if (i > 0 || !adds_up) now = rows_.larger(now, runs(stage, course.ends[i]));
   }
   course.then[0] = {now};
   if (adds_up) course.then[0] = {stays(stage, id), made(stage, id)};
@@ -279,28 +239,25 @@ void Formulation::add_memory_row(const std::vector<Term>& row, std::vector<Term>
   std::vector<Term> terms = row;
   if (!in_steps_) {
     if (peak_ != kZero) terms.push_back({-1, peak_});
-    return add_row(terms, most_bytes_);
+    return rows_.add(terms, most_bytes_);
   }
-  const Cell now = program_.add_column(0, 0, peak_ == kZero ? most_bytes_ : kNoLimit, false);
-  if (peak_ != kZero) add_row({{1, now}, {-1, peak_}}, 0);
+  const Cell now = rows_.add_column(0, 0, peak_ == kZero ? most_bytes_ : kNoLimit, false);
+  if (peak_ != kZero) rows_.add({{1, now}, {-1, peak_}}, 0);
   for (const auto& [factor, cell] : before) terms.push_back({-factor, cell});
   terms.push_back({1, used});
   terms.push_back({-1, now});
-  add_row(terms, 0);
+  rows_.add(terms, 0);
   before = row;
   used = now;
 }
 
 Retention Formulation::retention_in(const std::vector<double>& solution, double threshold) const {
   Retention retention{problem_};
-  const auto is_set = [&](Cell cell) {
-    return cell == kOne || (cell >= 0 && solution[static_cast<std::size_t>(cell)] > threshold);
-  };
   for (ValueId value : problem_.start.resident)
-    if (!is_set(stays(first_, value))) retention.drop(first_, value);
+    if (!is_set(solution, stays(first_, value), threshold)) retention.drop(first_, value);
   for (Stage stage = first_ + 1; stage <= problem_.end(); ++stage) {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
-      if (is_set(stays(stage, ValueId{i}))) retention.keep(stage, ValueId{i});
+      if (is_set(solution, stays(stage, ValueId{i}), threshold)) retention.keep(stage, ValueId{i});
     }
   }
   return retention;

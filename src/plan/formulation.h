@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "plan/linear_program.h"
 #include "plan/problem.h"
 #include "plan/reductions.h"
 #include "plan/retention.h"
+#include "plan/rows.h"
 
 namespace weir::plan {
 
@@ -20,7 +20,7 @@ class Formulation {
   // problem is too large.
   Formulation(const Problem& problem, Bytes budget, Aim aim = Aim::LeastCost);
 
-  [[nodiscard]] const LinearProgram& program() const { return program_; }
+  [[nodiscard]] const LinearProgram& program() const { return rows_.program(); }
   // What a solution's cost is in nanoseconds (bytes, if the peak is the aim).
   [[nodiscard]] double amount_of(double cost) const { return cost * unit_ + offset_; }
 
@@ -30,13 +30,6 @@ class Formulation {
   [[nodiscard]] std::vector<Entry> guess_of(const Retention& retention, const Runs& runs) const;
 
  private:
-  // A column, or one of two constants.
-  using Cell = std::int32_t;
-  static constexpr Cell kZero = -1, kOne = -2;
-  struct Term {
-    double factor;
-    Cell cell;
-  };
   // How much of a value's bytes is there, in the course of a stage.
   struct Course {
     Cell before = kZero;                   // until its maker's turn
@@ -56,15 +49,11 @@ class Formulation {
   // 1 or the column that says that the value is made in this stage.
   [[nodiscard]] Cell made(Stage stage, ValueId value) const;
 
-  // Terms of the same column together; constants are taken from `most`.
-  [[nodiscard]] static std::vector<Entry> merged(const std::vector<Term>& terms, double& most);
-  void add_row(const std::vector<Term>& terms, double most);
   void add_dependencies(Stage stage);
   void add_retention(Stage stage);
   void add_usefulness(Stage stage, std::uint32_t op);
   void add_memory(Stage stage);
   [[nodiscard]] Course course_of(Stage stage, ValueId value);
-  [[nodiscard]] Cell larger(Cell a, Cell b);
   void add_amount(std::vector<Term>& row, const Course& course, ValueId value,
                   std::uint32_t op) const;
   // `used` is the column with the bytes at the op before, and then at this one; kZero: none yet.
@@ -74,7 +63,7 @@ class Formulation {
   Bytes budget_;
   std::vector<Stage> last_use_;
   Stage first_, roomy_;
-  LinearProgram program_;
+  Rows rows_;
   std::vector<std::vector<Cell>> stays_, runs_;  // by stage, then value or op
   Cell peak_ = kZero;
   bool in_steps_ = false;  // memory rows say what changes from op to op, and not all that is there

@@ -10,6 +10,7 @@
 #include "plan/griewank.h"
 #include "plan/lp_round.h"
 #include "plan/milp.h"
+#include "plan/poet.h"
 #include "weir/errors.h"
 
 namespace weir::plan {
@@ -84,21 +85,25 @@ Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& opt
   return answer;
 }
 
-Answer plan_by_milp(const Problem& problem, Bytes budget, const MethodOptions& options) {
+template <auto solver>
+Answer solve_by(const Problem& problem, Bytes budget, const MethodOptions& options) {
   Best best{problem, budget};
   try_others(best, problem, budget);
   for (const Retention& guess : options.guesses) best.consider(guess);
   if (best.retention && problem.ops.size() <= kMostToImprove)
     best.consider(improved(problem, budget, *best.retention));
-  Answer answer = solve_milp(problem, budget, options, best.retention);
+  Answer answer = solver(problem, budget, options, best.retention);
   if (answer.outcome != Outcome::Infeasible || options.rounds > 1) return answer;
   MethodOptions more = options;
   more.rounds = 2;  // in another order there may be one
-  return solve_milp(problem, budget, more);
+  return solver(problem, budget, more, {});
 }
 
 constexpr MethodEntry kMethods[] = {
-    {"milp", plan_by_milp, "the best there is, by mixed-integer programming; proves it", true},
+    {"milp", solve_by<solve_milp>, "the best there is, by mixed-integer programming; proves it",
+     true},
+    {"poet", solve_by<solve_poet>, "the same with copies to a tier, which are waited for", true,
+     true},
     {"fast", plan_by_fast, "for thousands of ops: like greedy, sparse, and searches longer"},
     {"lp", plan_by_lp, "the same with fractions, rounded; gives a bound"},
     {"greedy", plan_by_greedy, "drops what is cheapest to bring back, by the bytes that lack"},

@@ -12,6 +12,7 @@ struct MethodEntry {
   Answer (*plan)(const Problem& problem, Bytes budget, const MethodOptions& options);
   std::string_view about;
   bool begins_with_guess = false;  // uses MethodOptions::guesses
+  bool copies = false;             // to the problem's tier, if it has one
 };
 
 // Every method there is. A budget below the floor is infeasible for all of them.

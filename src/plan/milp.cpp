@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "plan/bounds.h"
 #include "plan/formulation.h"
 #include "plan/rounds.h"
 
@@ -10,26 +11,6 @@ namespace weir::plan {
 namespace {
 
 constexpr int kAttempts = 3;
-
-// Costs are whole multiples of a unit, and the solver's bound is a little uncertain.
-Nanos bound_of(const Formulation& model, double bound) {
-  if (!std::isfinite(bound)) return {std::llround(model.amount_of(0))};
-  const double safe = bound - 1e-5 - 1e-7 * std::abs(bound);
-  return {std::llround(model.amount_of(std::max(0.0, std::ceil(safe))))};
-}
-
-SolveOptions solver_options(const Formulation& model, const MethodOptions& options,
-                            double seconds) {
-  SolveOptions solver{.seconds = seconds, .threads = options.threads};
-  if (options.progress)
-    solver.progress = [&model, &options](double best, double bound) {
-      const bool found = std::isfinite(best);
-      options.progress(found ? Nanos{std::llround(model.amount_of(best))} : Nanos{},
-                       bound_of(model, bound));
-      return true;
-    };
-  return solver;
-}
 
 std::vector<Entry> guess_in(const Problem& problem, const Formulation& model,
                             const std::optional<Retention>& guess) {

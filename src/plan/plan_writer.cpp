@@ -29,10 +29,12 @@ void PlanWriter::compute(std::uint32_t number) {
 void PlanWriter::adopt(ValueId id, std::uint32_t op) {
   const Value& value = problem_[id];
   ValueId& now = now_[index(value.storage)];
-  if (value.change_of != kNoValue)
+  if (value.change_of != kNoValue) {
     now = id;
-  else if (op == stage_ || (now == kNoValue && stage_ <= value.last_remake))
+    changed(value.storage);
+  } else if (op == stage_ || (now == kNoValue && stage_ <= value.last_remake)) {
     put(id, op);
+  }
 }
 
 void PlanWriter::put(ValueId id, std::uint32_t op) {

@@ -21,6 +21,7 @@ class PlanWriter {
   virtual void begin() = 0;
   virtual void run_stage() = 0;
   virtual void came(StorageId /*storage*/) {}
+  virtual void changed(StorageId /*storage*/) {}  // in place
 
   void compute(std::uint32_t op);
   void put(ValueId value, std::uint32_t op);
@@ -29,13 +30,13 @@ class PlanWriter {
   const Problem& problem_;
   std::vector<ValueId> now_;  // by storage: the version that is there
   Stage stage_ = 0;
+  Plan plan_;
 
  private:
   void adopt(ValueId value, std::uint32_t op);
   void note_peak(Bytes bytes, std::uint32_t op);
 
   Bytes used_;
-  Plan plan_;
 };
 
 }  // namespace weir::plan

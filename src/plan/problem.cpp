@@ -249,13 +249,15 @@ Floor floor_of(const Problem& problem) {
     change[value.first_held] += value.size;
     change[value.end_held] -= value.size;
   }
+  const Bytes elsewhere = problem.tier ? problem.tier->capacity : Bytes{};
   Floor floor;
   Bytes held;
   for (Stage stage = 0; stage <= problem.end(); ++stage) {
     held += change[stage];
-    Bytes sum = held;
+    Bytes sum, beside = held;
     const auto count = [&](ValueId id) {
-      if (!problem[id].held_in(stage)) sum += problem[id].size;
+      sum += problem[id].size;
+      if (problem[id].held_in(stage)) beside -= problem[id].size;
     };
     if (stage < problem.end()) {
       for (ValueId input : problem.ops[stage].inputs) count(input);
@@ -263,6 +265,7 @@ Floor floor_of(const Problem& problem) {
         if (problem[output].change_of == kNoValue) count(output);
       sum += problem.ops[stage].scratch;
     }
+    sum += std::max(Bytes{}, beside - elsewhere);
     if (stage >= problem.start.first && sum > floor.budget) floor = {sum, stage};
   }
   return floor;
@@ -273,19 +276,20 @@ std::string place_of(const Problem& problem, std::uint32_t op) {
   return fmt::format("op {} ({})", op, problem.ops[op].name);
 }
 
-std::optional<std::string> first_difference(const Problem& problem, const Schedule& schedule) {
-  const std::size_t both = std::min(problem.signatures.size(), schedule.ops.size());
+std::optional<std::string> first_difference(const Problem& problem,
+                                            const std::vector<OpSignature>& ops) {
+  const std::size_t both = std::min(problem.signatures.size(), ops.size());
   for (std::size_t i = 0; i < both; ++i) {
-    const OpSignature &ours = problem.signatures[i], &theirs = schedule.ops[i];
+    const OpSignature &ours = problem.signatures[i], &theirs = ops[i];
     if (ours == theirs) continue;
     if (ours.name != theirs.name)
       return fmt::format("op {} is {} in the trace and {} in the schedule", i, ours.name,
                          theirs.name);
     return fmt::format("op {} ({}) reads or makes something else in the schedule", i, ours.name);
   }
-  if (problem.signatures.size() != schedule.ops.size())
+  if (problem.signatures.size() != ops.size())
     return fmt::format("the trace has {} ops and the schedule is for {}", problem.signatures.size(),
-                       schedule.ops.size());
+                       ops.size());
   return std::nullopt;
 }
 

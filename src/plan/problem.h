@@ -34,7 +34,8 @@ struct Value {
   std::uint32_t changed_by = kNobody;  // the op that makes its next version, where this one ends
   Stage last_stay = kNobody;           // may not be there when a later stage begins
   // Must be there while the ops of these stages run: a constant in use, a kept result, or what the
-  // program refers to and nothing could bring back. Equal: no stage.
+  // program refers to and nothing could bring back. Equal: no stage. With a tier, a copy in it does
+  // as well (not for a view: it is lost with its storage).
   Stage first_held = 0, end_held = 0;
   std::vector<std::uint32_t> users = {};  // ops that read it or one of its views, ascending
 
@@ -89,7 +90,8 @@ enum class LetGo : std::uint8_t { Stays, StaysIfRemakable };
 [[nodiscard]] Problem problem_of(const Trace& trace, LetGo rule = LetGo::Stays);
 
 // No budget below this can do, in whatever order ops run: an op, what it reads and makes, and what
-// is held meanwhile must fit at once. `op` sets it (the number of ops: what is held at the end).
+// is held meanwhile and has no room in the tier must fit at once. `op` sets it (the number of ops:
+// what is held at the end).
 struct Floor {
   Bytes budget;
   std::uint32_t op = 0;
@@ -99,8 +101,8 @@ struct Floor {
 // "op 17 (relu)", or "the end of the trace".
 [[nodiscard]] std::string place_of(const Problem& problem, std::uint32_t op);
 
-// Where the schedule's trace differs first from the problem's, in words, or nothing.
+// Where a schedule's trace differs first from the problem's, in words, or nothing.
 [[nodiscard]] std::optional<std::string> first_difference(const Problem& problem,
-                                                          const Schedule& schedule);
+                                                          const std::vector<OpSignature>& ops);
 
 }  // namespace weir::plan

@@ -57,6 +57,7 @@ struct Plan {
   Bytes peak;
   std::uint32_t peak_op = 0;
   std::vector<Bytes> stage_peaks = {};
+  Bytes tier_peak = {};  // the most that copies took
 
   // Where planning begins at the first op; the same as of a replay.
   [[nodiscard]] double slowdown(const Problem& problem) const {

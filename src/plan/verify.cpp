@@ -1,7 +1,7 @@
 #include "plan/verify.h"
 
 #include <algorithm>
-#include <utility>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -33,10 +33,11 @@ class Device {
   }
 
   void carry_out(ScheduledMove move) {
-    if (move.move != Move::Evict) constants_arrive();
     if (move.move == Move::Compute) return compute(move.item);
     if (move.item >= storages_.size())
       throw Broken{fmt::format("there is no storage {}", move.item)};
+    if (move.move == Move::Prefetch || move.move == Move::Fetch) constants_arrive();
+    if (is_to_come(move.item)) constants_arrive(move.item);
     switch (move.move) {
       case Move::Compute:
         return;
@@ -49,6 +50,8 @@ class Device {
       case Move::Fetch:
         begin_fetch(move.item);
         return wait_until(storages_[move.item].arrives);
+      case Move::Forget:
+        return forget(move.item);
     }
   }
 
@@ -112,12 +115,26 @@ class Device {
     copies_ += size(index(storage));
   }
 
-  // Once in a stage, after what the program lets go of first.
-  void constants_arrive() {
-    if (std::exchange(arrived_, true)) return;
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-      if (problem_.values[i].maker == kNobody && problem_.values[i].appears == next_)
-        appear(ValueId{i});
+  [[nodiscard]] bool comes_now(std::uint32_t value) const {
+    return problem_.values[value].maker == kNobody && problem_.values[value].appears == next_;
+  }
+
+  [[nodiscard]] bool is_to_come(std::uint32_t storage) const {
+    return std::ranges::any_of(storages_[storage].values,
+                               [&](std::uint32_t i) { return i >= to_come_ && comes_now(i); });
+  }
+
+  // Those of a stage, after what the program lets go of first: one after another, up to that of the
+  // storage that a move is about.
+  void constants_arrive(std::optional<std::uint32_t> last = {}) {
+    for (; to_come_ < problem_.values.size() && (!last || is_to_come(*last)); ++to_come_)
+      if (comes_now(to_come_)) appear(ValueId{to_come_});
+  }
+
+  // On the device, or in the tier; a view comes back by its op only.
+  [[nodiscard]] bool is_somewhere(std::uint32_t value) const {
+    const ValueId backup = storages_[index(problem_.values[value].storage)].backup;
+    return there_[value] || backup == ValueId{value};
   }
 
   void wait_until(Nanos time) {
@@ -126,14 +143,21 @@ class Device {
     clock_ = time;
   }
 
+  // What was not held before may still be made again.
+  [[nodiscard]] bool must_stay(const Value& value) const {
+    const bool was_held = next_ > 0 && value.held_in(next_ - 1);
+    return value.held_in(next_) && (was_held || value.maker == kNobody);
+  }
+
   void check_held() const {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-      if (problem_.values[i].held_in(next_) && !there_[i])
+      if (problem_.values[i].held_in(next_) && !is_somewhere(i))
         throw Broken{fmt::format("storage {} must be there at {} and is not",
                                  index(problem_.values[i].storage), place_of(problem_, next_))};
   }
 
   void compute(std::uint32_t number) {
+    constants_arrive();
     if (number >= problem_.ops.size()) throw Broken{fmt::format("there is no op {}", number)};
     if (number > next_)
       throw Broken{fmt::format("{} runs before {} has", place_of(problem_, number),
@@ -149,7 +173,7 @@ class Device {
     for (ValueId output : op.outputs) adopt(output, number, first);
     if (!first) return;
     ++next_;
-    arrived_ = false;
+    to_come_ = 0;
   }
 
   void read_inputs(const ProblemOp& op, std::uint32_t number) {
@@ -197,8 +221,7 @@ class Device {
     for (std::uint32_t i : s.values) {
       const Value& value = problem_.values[i];
       if (!there_[i]) continue;
-      const bool was_held = next_ > 0 && value.held_in(next_ - 1);
-      if (value.held_in(next_) && (was_held || value.maker == kNobody))
+      if (must_stay(value) && s.backup != ValueId{i})
         throw Broken{fmt::format("storage {} is evicted before {} and must stay", storage,
                                  place_of(problem_, next_))};
       there_[i] = false;
@@ -230,6 +253,17 @@ class Device {
     s.copied = writer_free_ = begin + transfer_time(size(storage), problem_.tier->link.write);
   }
 
+  void forget(std::uint32_t storage) {
+    const ValueId copy = storages_[storage].backup;
+    if (copy == kNoValue)
+      throw Broken{fmt::format("the copy of storage {} is forgotten and there is none", storage)};
+    wait_until(storages_[storage].copied);
+    forget_copy(storage);
+    if (!there_[index(copy)] && must_stay(problem_[copy]))
+      throw Broken{fmt::format("the copy of storage {} is forgotten before {} and must stay",
+                               storage, place_of(problem_, next_))};
+  }
+
   void forget_copy(std::uint32_t storage) {
     storages_[storage].backup = kNoValue;
     copies_ -= size(storage);
@@ -251,8 +285,8 @@ class Device {
   Bytes budget_;
   std::vector<bool> there_;  // by value
   std::vector<StorageState> storages_;
-  std::uint32_t next_;  // the op that has not run yet
-  bool arrived_ = false;
+  std::uint32_t next_;         // the op that has not run yet
+  std::uint32_t to_come_ = 0;  // the first constant of the stage that is not there yet
   Bytes used_, peak_, copies_;
   std::uint32_t peak_op_ = 0;
   Nanos clock_, waited_, writer_free_, reader_free_;
@@ -262,7 +296,7 @@ class Device {
 
 Verdict verify(const Problem& problem, const Schedule& schedule) {
   Verdict verdict;
-  if ((verdict.violation = first_difference(problem, schedule))) return verdict;
+  if ((verdict.violation = first_difference(problem, schedule.ops))) return verdict;
   if (schedule.first != problem.start.first) {
     verdict.violation = fmt::format("the schedule begins at op {} and the problem at op {}",
                                     schedule.first, problem.start.first);

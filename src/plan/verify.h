@@ -18,8 +18,9 @@ struct Verdict {
 };
 
 // Carries out a schedule move by move: every op finds what it reads, in the version it read; ops
-// run for the first time in the trace's order; what must stay stays; no moment has more bytes than
-// the budget. Copies run beside ops, one at a time in each direction. Stops at the first violation.
+// run for the first time in the trace's order; what must stay stays, or the tier has a copy; no
+// moment has more bytes than the budget. Copies run beside ops, one at a time in each direction.
+// Stops at the first violation.
 [[nodiscard]] Verdict verify(const Problem& problem, const Schedule& schedule);
 
 }  // namespace weir::plan

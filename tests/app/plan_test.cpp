@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "app/command.h"
@@ -116,6 +117,37 @@ TEST_F(PlanCommand, RefusesWhatIsNoSchedule) {
   change(plan_, "compute", "compare");
   EXPECT_THAT(weir("plan " + chain_ + " --check " + plan_).err, HasSubstr("no move 'compare'"));
   EXPECT_EQ(weir("plan " + chain_ + " --check " + (folder_ / "nothing")).code, 2);
+}
+
+TEST_F(PlanCommand, CopiesToATier) {
+  const std::string poet = "plan " + chain_ + " --budget 4 --method poet --json --tier ";
+  const json none = json_from(poet + "0,write=1GB/s,read=1GB/s");
+  EXPECT_EQ(none["cost_ns"], json_from("plan " + chain_ + " --budget 4 --json")["cost_ns"]);
+  EXPECT_EQ(none["fetches"], 0);
+  const json fast = json_from(poet + "8,write=100GB/s,read=100GB/s -o " + plan_);
+  EXPECT_EQ(fast["status"], "optimal");
+  EXPECT_EQ(fast["cost_ns"], 16);
+  EXPECT_GT(fast["fetches"], 0);
+  EXPECT_LE(fast["tier_peak_bytes"], 8);
+  const std::string check = "plan " + chain_ + " --check " + plan_ + " --json";
+  EXPECT_EQ(json_from(check + " --tier 8,write=100GB/s,read=100GB/s")["cost_ns"], 16);
+  EXPECT_EQ(json_from(check)["violation"], "something is offloaded and there is no tier");
+  EXPECT_EQ(
+      weir("plan " + chain_ + " --budget 1 --method poet --tier 8,write=1GB/s,read=1GB/s").code, 1);
+}
+
+TEST_F(PlanCommand, RefusesWrongTiers) {
+  const auto refused = [&](const std::string& arguments) {
+    const Outcome run = weir("plan " + chain_ + " --budget 4 " + arguments);
+    EXPECT_EQ(run.code, 2) << arguments;
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+    return run.err;
+  };
+  EXPECT_THAT(refused("--method poet"), HasSubstr("needs a tier"));
+  EXPECT_THAT(refused("--tier 2,write=1GB/s,read=1GB/s"), HasSubstr("use --method poet"));
+  for (const char* tier : {"", "x", "2", "2,write=1GB/s", "2,write=0/s,read=1/s", "2,read=1/s,",
+                           "2,write=1GB,read=1GB/s", "2,write=1/s,write=1/s", "2,speed=1/s"})
+    EXPECT_THAT(refused("--method poet --tier '" + std::string{tier} + "'"), HasSubstr("tier"));
 }
 
 TEST_F(PlanCommand, RefusesWrongOptions) {

@@ -15,4 +15,9 @@ enum class Order {
 // problems of at most 20 values or so.
 [[nodiscard]] std::optional<Nanos> naive_optimum(const Problem& problem, Bytes budget, Order order);
 
+// The same with the problem's tier, whose copies are waited for; for at most 12 values or so.
+// Staged also means: copies are forgotten only between two stages, after what goes there has gone.
+[[nodiscard]] std::optional<Nanos> naive_optimum_with_tier(const Problem& problem, Bytes budget,
+                                                           Order order);
+
 }  // namespace weir::plan::test

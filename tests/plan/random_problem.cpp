@@ -60,4 +60,15 @@ Bytes budget_for(const Problem& problem, std::uint64_t seed) {
   return {floor.n + static_cast<std::int64_t>(seed % 4) * room / 4};
 }
 
+Problem with_tier(Problem problem, std::uint64_t seed) {
+  base::Rng rng{seed};
+  const auto lane = [&] {
+    return Lane{{static_cast<std::int64_t>(rng.below(2))},
+                1 / static_cast<double>(1 + rng.below(3))};
+  };
+  const Lane write = lane(), read = lane();
+  problem.tier = TierSpec{{write, read}, {static_cast<std::int64_t>(rng.below(13))}};
+  return problem;
+}
+
 }  // namespace weir::plan::test

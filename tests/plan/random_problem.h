@@ -20,4 +20,7 @@ namespace weir::plan::test {
 // From the floor to the peak, a different one for each seed.
 [[nodiscard]] Bytes budget_for(const Problem& problem, std::uint64_t seed);
 
+// A small tier for it; links as fast as ops, or slower.
+[[nodiscard]] Problem with_tier(Problem problem, std::uint64_t seed);
+
 }  // namespace weir::plan::test

@@ -9,7 +9,7 @@ namespace weir::plan::test {
 namespace {
 
 constexpr Move C = Move::Compute, E = Move::Evict, O = Move::Offload, P = Move::Prefetch,
-               F = Move::Fetch;
+               F = Move::Fetch, G = Move::Forget;
 
 // a (4 B) = op 0; b (2 B) = op 1 of a; c (1 B) = op 2 of a and b.
 Trace three_ops() {
@@ -115,6 +115,49 @@ TEST_F(RulesOfCopies, TheTierHasACapacityAndOnlyWhatWasGivenToIt) {
   EXPECT_EQ(broken({{C, 0}, {O, 0}, {C, 1}, {O, 1}}), "the tier has no room for storage 1");
   EXPECT_EQ(broken({{C, 0}, {E, 0}, {F, 0}}), "storage 0 is fetched and the tier has no copy");
   EXPECT_EQ(broken({{O, 0}}), "storage 0 is offloaded and not there");
+}
+
+TEST_F(RulesOfCopies, AForgottenCopyMakesRoom) {
+  EXPECT_EQ(broken({{C, 0}, {O, 0}, {C, 1}, {G, 0}, {O, 1}, {C, 2}}), "nothing");
+  EXPECT_EQ(broken({{C, 0}, {G, 0}}), "the copy of storage 0 is forgotten and there is none");
+}
+
+TEST_F(RulesOfCopies, AResultMayBeInTheTier) {
+  EXPECT_EQ(broken({{C, 0}, {C, 1}, {C, 2}, {O, 2}, {E, 2}}), "nothing");
+  EXPECT_EQ(broken({{C, 0}, {C, 1}, {C, 2}, {O, 2}, {E, 2}, {G, 2}}),
+            "storage 2 must be there at the end of the trace and is not");
+}
+
+// Two constants of 4 bytes and an op that reads the first.
+class RulesOfConstants : public testing::Test {
+ protected:
+  RulesOfConstants() {
+    trace::TraceBuilder builder{ViewRule::Keep, "constants"};
+    const TensorId x = builder.constant({4});
+    (void)builder.constant({4});
+    const trace::Output out{.size = {1}};
+    (void)builder.op({.name = "read", .cost = {1}, .inputs = {&x, 1}, .outputs = {&out, 1}});
+    problem_ = problem_of(std::move(builder).finish());
+    problem_.tier = TierSpec{{{{0}, 1.0}, {{0}, 1.0}}, {8}};
+  }
+  [[nodiscard]] std::string broken(std::vector<ScheduledMove> moves) const {
+    return verify(problem_, {problem_.signatures, {5}, 0, std::move(moves)})
+        .violation.value_or("nothing");
+  }
+
+  Problem problem_;
+};
+
+TEST_F(RulesOfConstants, TheyMayGoToTheTierAsTheyCome) {
+  EXPECT_EQ(broken({{O, 0}, {E, 0}, {O, 1}, {E, 1}, {F, 0}, {C, 0}}), "nothing");
+  EXPECT_EQ(broken({{O, 1}, {E, 1}, {C, 0}}),
+            "the bytes at op 0 (read) need 8 B, 3 B more than the budget");
+  EXPECT_EQ(broken({{E, 0}}), "storage 0 is evicted before op 0 (read) and must stay");
+}
+
+TEST_F(RulesOfConstants, TheirOnlyCopyStays) {
+  EXPECT_EQ(broken({{O, 0}, {E, 0}, {G, 0}}),
+            "the copy of storage 0 is forgotten before op 0 (read) and must stay");
 }
 
 // x is made, changed in place, and read in both versions.
