@@ -13,7 +13,8 @@ namespace {
 constexpr Taste kTastes[] = {{0, 0, 0.5},  {0, 0, 0},   {1, 0, 0.5},  {1, 1, 0},
                              {0, 1, 0.25}, {0.5, 1, 0}, {1, 0, 0.25}, {0, 30, 0}};
 constexpr std::int64_t kMoreForTheFirst = 3;  // times the work, until a schedule fits
-constexpr int kMostInVain = 500;
+constexpr std::ptrdiff_t kMostShaken = 2;
+constexpr int kMostInVain = 1000;
 
 class Portfolio {
  public:
@@ -49,10 +50,10 @@ class Portfolio {
     }
   }
 
-  // Half of the work, half of which is for the one that begins best, and so on.
+  // A quarter of the work, half of which is for the one that begins best, and so on.
   void improve() {
     std::ranges::sort(found_, {}, &Found::cost);
-    std::int64_t left = work_ / 2;
+    std::int64_t left = work_ / 4;
     work_ -= left;
     for (const Found& each : found_) {
       each.search->allow(left / 2);
@@ -62,15 +63,26 @@ class Portfolio {
     work_ += left;
   }
 
+  // The best ones have half of the work; what is left is for the one that is best then.
   void shake() {
-    const Found& best = least();
-    best.search->allow(work_);
-    base::Rng rng{7};
-    for (int in_vain = 0; in_vain < kMostInVain && best.search->work_left() > 0; ++in_vain) {
-      if (best.cost() == cost_without_budget(problem_)) return;
-      Taste taste = found_[rng.below(found_.size())].taste;
-      taste.noise = 0.25 * static_cast<double>(rng.below(5));
-      if (best.search->shake(taste)) in_vain = 0;
+    std::ranges::sort(found_, {}, &Found::cost);
+    const auto count = std::min(kMostShaken, std::ssize(found_));
+    const std::int64_t share = work_ / 2 / count;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const Found& each = found_[static_cast<std::size_t>(i)];
+      shake(each, share);
+      work_ -= share - each.search->work_left();
+    }
+    shake(least(), work_);
+  }
+
+  void shake(const Found& found, std::int64_t work) {
+    found.search->allow(work);
+    for (int in_vain = 0; in_vain < kMostInVain && found.search->work_left() > 0; ++in_vain) {
+      if (found.cost() == cost_without_budget(problem_)) return;
+      Taste taste = found_[rng_.below(found_.size())].taste;
+      taste.noise = 0.25 * static_cast<double>(rng_.below(5));
+      if (found.search->shake(taste)) in_vain = 0;
     }
   }
 
@@ -82,6 +94,7 @@ class Portfolio {
   Bytes budget_;
   std::int64_t work_;
   std::vector<Found> found_;
+  base::Rng rng_{7};
 };
 
 }  // namespace

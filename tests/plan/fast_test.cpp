@@ -131,7 +131,7 @@ TEST(Fast, IsCloseToTheBestForTheRestOfAStep) {
   EXPECT_GT(tally.best, tally.feasible * 96 / 100);
 }
 
-TEST(Fast, IsWithinOnePercentOfTheOptimaOfUNet) {
+TEST(Fast, FindsTheOptimaOfUNet) {
   const auto file = golden::data_file("checkmate-graphs/unet-32.json");
   if (!file) GTEST_SKIP() << golden::kNoData;
   const Problem problem = problem_of(trace::read_trace(*file));
@@ -144,7 +144,7 @@ TEST(Fast, IsWithinOnePercentOfTheOptimaOfUNet) {
     const Plan plan = stays->plan(budget);
     EXPECT_EQ(verify(problem, plan.schedule).violation, std::nullopt) << tenths;
     EXPECT_GT(plan.slowdown(problem), optimum - 5e-5) << tenths;
-    EXPECT_LT(plan.slowdown(problem), optimum * 1.01) << tenths;
+    EXPECT_LT(plan.slowdown(problem), optimum + 5e-5) << tenths;
   }
 }
 
@@ -176,6 +176,15 @@ TEST(Fast, CostsNoMoreThanAnyPolicy) {
       }
     }
   }
+}
+
+TEST(Fast, GivesUpWhenItsWorkIsDone) {
+  const auto file = golden::data_file("dtr-logs/tv_densenet121-84.log");
+  if (!file) GTEST_SKIP() << golden::kNoData;
+  const Problem problem = problem_of(trace::read_trace(*file));
+  const Bytes budget{problem.peak.n / 5};
+  EXPECT_FALSE(plan_fast(problem, budget, {.work = 100'000}));
+  EXPECT_TRUE(plan_fast(problem, budget, {.work = 50'000'000}));
 }
 
 TEST(Fast, CostsNoMoreWithALargerBudget) {
