@@ -10,12 +10,12 @@ namespace weir::plan {
 
 struct FastOptions {
   // How long to search, in about nanoseconds, but not by the clock: the same problem has the same
-  // schedule on every machine. The first schedule that fits may take longer.
+  // schedule on every machine. Until one is found that fits, up to four times as long.
   std::int64_t work = 500'000'000;
 };
 
 // Drops what costs least by the bytes freed where they lack, by several tastes, then betters what
-// came of each. Nothing if no schedule was found that fits.
+// came of each, and the best by trying out. Nothing if no schedule was found that fits.
 [[nodiscard]] std::optional<Stays> plan_fast(const Problem& problem, Bytes budget,
                                              const FastOptions& options = {});
 

@@ -10,7 +10,7 @@ namespace weir::plan {
 namespace {
 
 constexpr Stage kNoStage = kNobody;
-constexpr std::int64_t kWorkOfARead = 40, kWorkOfAChange = 300;
+constexpr std::int64_t kWorkOfAChange = 200;
 
 bool covers(const std::vector<Span>& spans, Stage stage) {
   return std::ranges::any_of(
@@ -53,6 +53,7 @@ std::vector<Span> with(const std::vector<Span>& spans, Span added) {
 Stays::Stays(const Problem& problem)
     : problem_{&problem},
       spans_(problem.values.size()),
+      hulls_(problem.values.size()),
       views_(problem.values.size()),
       begins_(problem.end() + 2),
       held_from_(problem.end() + 2),
@@ -215,6 +216,7 @@ void Stays::replace(ValueId value, std::vector<Span> spans, Span changed) {
   count(value, now, -1);
   count(value, spans, 1);
   std::swap(now, spans);
+  hulls_[index(value)] = now.empty() ? Span{1, 0} : Span{now.front().first, now.back().last};
   journal_.push_back({value, changed, std::move(spans)});
   value_version_[index(value)] = ++clock_;
   touch(value, changed);
@@ -262,132 +264,6 @@ void Stays::refresh() {
     is_dirty_[stage] = false;
     evaluate(stage);
   }
-}
-
-void Stays::evaluate(Stage stage) {
-  find_runs(stage, kNoValue);
-  const Walked walked = walk(stage, kNoValue);
-  above_[stage] = walked.above;
-  cost_ += walked.cost - stage_cost_[stage];
-  stage_cost_[stage] = walked.cost;
-  unsound_ -= stage_lacks_[stage] ? 1u : 0u;
-  stage_lacks_[stage] = !lacking_.empty();
-  unsound_ += stage_lacks_[stage] ? 1u : 0u;
-  if (!runs_.empty() && runs_.back() == stage) runs_.pop_back();
-  if (runs_ == reruns_[stage]) return;
-  for (std::uint32_t op : reruns_[stage]) std::erase(rerun_stages_[op], stage);
-  for (std::uint32_t op : runs_)
-    rerun_stages_[op].insert(std::ranges::lower_bound(rerun_stages_[op], stage), stage);
-  reruns_[stage] = runs_;
-  stage_version_[stage] = ++clock_;
-}
-
-bool Stays::there(Stage stage, ValueId value, ValueId away) const {
-  if (away != kNoValue && (value == away || (*problem_)[value].view_of == away)) return false;
-  return keeps(stage, value);
-}
-
-bool Stays::stays_after(Stage stage, ValueId value) const {
-  return (stage < problem_->end() && keeps(stage + 1, value)) || (*problem_)[value].held_in(stage);
-}
-
-void Stays::find_runs(Stage stage, ValueId away) {
-  ++search_;
-  runs_.clear();
-  asked_.clear();
-  lacking_.clear();
-  pending_.clear();
-  if (stage < problem_->end()) {
-    runs_.push_back(stage);
-    pending_.push_back(stage);
-    seen_[stage] = search_;
-  }
-  for (ValueId value : held_from_[stage])
-    if ((*problem_)[value].appears != stage) provide(stage, value, away);
-  for (ValueId value : begins_[stage + 1])
-    if (keeps(stage + 1, value)) provide(stage, value, away);
-  if (away != kNoValue && stage < problem_->end()) {
-    if (keeps(stage + 1, away)) provide(stage, away, away);
-    for (ValueId view : views_[index(away)])
-      if (keeps(stage + 1, view)) provide(stage, view, away);
-  }
-  while (!pending_.empty()) {
-    const std::uint32_t op = pending_.back();
-    pending_.pop_back();
-    for (ValueId input : problem_->ops[op].inputs) provide(stage, input, away);
-  }
-  std::ranges::sort(runs_);
-  work_ += kWorkOfARead * static_cast<std::int64_t>(asked_.size() + runs_.size());
-}
-
-void Stays::provide(Stage stage, ValueId id, ValueId away) {
-  const Value& value = (*problem_)[id];
-  asked_.push_back(id);
-  if (there(stage, id, away) || value.appears == stage) return;
-  if (value.maker == kNobody || value.appears > stage || stage > value.last_remake) {
-    if (std::ranges::find(lacking_, id) == lacking_.end()) lacking_.push_back(id);
-    return;
-  }
-  if (std::exchange(seen_[value.maker], search_) == search_) return;
-  runs_.push_back(value.maker);
-  pending_.push_back(value.maker);
-}
-
-void Stays::note_needs() {
-  for (std::uint32_t i = 0; i < runs_.size(); ++i)
-    for (ValueId input : problem_->ops[runs_[i]].inputs) {
-      need_stamp_[index(input)] = search_;
-      last_need_[index(input)] = i;
-    }
-}
-
-bool Stays::needed_after(std::uint32_t position, ValueId value) const {
-  return need_stamp_[index(value)] == search_ && last_need_[index(value)] > position;
-}
-
-Stays::Walked Stays::walk(Stage stage, ValueId away) {
-  note_needs();
-  Walked walked;
-  std::int64_t used = 0;
-  for (std::uint32_t i = 0; i < runs_.size(); ++i) {
-    const ProblemOp& op = problem_->ops[runs_[i]];
-    if (runs_[i] != stage) walked.cost += op.cost;
-    std::int64_t made = op.scratch.n, left = 0;
-    ValueId changed = kNoValue;
-    for (ValueId output : op.outputs) {
-      const Value& value = (*problem_)[output];
-      const bool wanted = needed_after(i, output) || stays_after(stage, output);
-      if (value.change_of != kNoValue) {
-        changed = value.change_of;
-        left -= wanted ? 0 : value.size.n;
-        continue;
-      }
-      made += value.size.n;
-      if (wanted && !there(stage, output, away)) left += value.size.n;
-    }
-    walked.above = std::max(walked.above, used + made);
-    used += left;
-    for (ValueId input : op.inputs)
-      if (input != changed && !needed_after(i, input) && !stays_after(stage, input))
-        used -= (*problem_)[input].size.n;
-  }
-  return walked;
-}
-
-Stays::Effect Stays::effect_of_drop(ValueId value, Span gap) {
-  const Stage stage = gap.last;
-  find_runs(stage, value);
-  Effect effect{
-      .possible = std::ranges::find(lacking_, value) == lacking_.end(), .cost = {}, .peak = {}};
-  if (!effect.possible) return effect;
-  const Walked walked = walk(stage, value);
-  effect.cost = walked.cost - stage_cost_[stage];
-  effect.peak = {there_[stage] - (*problem_)[value].size.n + walked.above};
-  for (std::uint32_t op : runs_)
-    if (op != stage && !std::ranges::binary_search(reruns_[stage], op)) effect.added.push_back(op);
-  effect.lacking = lacking_;
-  effect.depends_on = asked_;
-  return effect;
 }
 
 }  // namespace weir::plan

@@ -35,6 +35,9 @@ class Stays {
   [[nodiscard]] Stage next_rerun(std::uint32_t op, Stage after) const;
   [[nodiscard]] bool keeps(Stage stage, ValueId value) const;
   [[nodiscard]] std::span<const Span> spans(ValueId value) const { return spans_[index(value)]; }
+  // From the first span's first stage to the last one's last; empty (the last one before the first)
+  // if there is none.
+  [[nodiscard]] Span hull(ValueId value) const { return hulls_[index(value)]; }
   // The last stage before this one in which the value was there; none: kNobody.
   [[nodiscard]] Stage last_there(Stage before, ValueId value) const;
 
@@ -42,15 +45,19 @@ class Stays {
   // after one that reads or makes it, up to the next that reads it. Nothing if it must stay.
   [[nodiscard]] std::optional<Span> gap_at(Stage stage, ValueId value) const;
 
-  // What dropping the value in a gap does in the gap's last stage, where it is made again.
-  struct Effect {
+  // What would run again if the value were dropped in a gap: in the gap's last stage.
+  struct Added {
     bool possible = false;
-    Nanos cost;                             // more than now
-    Bytes peak;                             // in that stage
-    std::vector<std::uint32_t> added = {};  // ops that run again there and did not
+    Nanos cost;                            // above the most asked for: at least so much
+    std::vector<std::uint32_t> ops = {};   // those that do not run there now
+    std::vector<ValueId> depends_on = {};  // nothing changes while these and the stage do not
+  };
+  [[nodiscard]] Added added_by_drop(ValueId value, Span gap, Nanos most);
+  // What that does there to the bytes; dearer to find out.
+  struct Effect {
+    Bytes peak;
     // Nothing could make these there; they would have to stay until then.
     std::vector<ValueId> lacking = {};
-    std::vector<ValueId> depends_on = {};  // nothing changes while these do not
   };
   [[nodiscard]] Effect effect_of_drop(ValueId value, Span gap);
 
@@ -103,6 +110,7 @@ class Stays {
   // nothing can make in `lacking_`.
   void find_runs(Stage stage, ValueId away);
   void provide(Stage stage, ValueId value, ValueId away);
+  void ask_readers(Stage stage, ValueId away, const auto& ask);
   [[nodiscard]] bool there(Stage stage, ValueId value, ValueId away) const;
   [[nodiscard]] bool stays_after(Stage stage, ValueId value) const;
   Walked walk(Stage stage, ValueId away);
@@ -113,6 +121,7 @@ class Stays {
 
   const Problem* problem_;
   std::vector<std::vector<Span>> spans_;            // by value, ascending
+  std::vector<Span> hulls_;                         // by value
   std::vector<std::vector<ValueId>> views_;         // by value
   std::vector<std::vector<ValueId>> begins_;        // by stage: made again in the one before
   std::vector<std::vector<ValueId>> held_from_;     // by stage

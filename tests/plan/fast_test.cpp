@@ -9,6 +9,7 @@
 #include "plan/naive.h"
 #include "plan/random_problem.h"
 #include "plan/verify.h"
+#include "sim/replay.h"
 #include "trace/generate.h"
 #include "trace/reader.h"
 
@@ -54,12 +55,15 @@ void change_at_random(Stays& stays, base::Rng& rng) {
   if (stays.keeps(stage, value)) {
     const std::optional<Span> gap = stays.gap_at(stage, value);
     if (!gap) return;
+    const Stays::Added added = stays.added_by_drop(value, *gap, kMostNanos);
     const Stays::Effect effect = stays.effect_of_drop(value, *gap);
-    if (!effect.possible || !effect.lacking.empty()) return;
+    if (!added.possible || !effect.lacking.empty()) return;
     const Nanos before = stays.cost();
     stays.drop(value, *gap);
     EXPECT_EQ(stays.peak(gap->last), effect.peak);
-    EXPECT_LE(stays.cost(), before + effect.cost);  // less, if it was made again for this only
+    EXPECT_LE(stays.cost(), before + added.cost);  // less, if it was made again for this only
+    for (std::uint32_t op : added.ops)
+      EXPECT_TRUE(std::ranges::binary_search(stays.reruns(gap->last), op));
   } else if (problem[value].view_of == kNoValue && stage <= problem[value].changed_by) {
     const Stage there = stays.last_there(stage, value);
     if (there != kNobody) stays.keep(value, {there + 1, stage});
@@ -127,7 +131,7 @@ TEST(Fast, IsCloseToTheBestForTheRestOfAStep) {
   EXPECT_GT(tally.best, tally.feasible * 96 / 100);
 }
 
-TEST(Fast, IsWithinOnePercentOfTheOptimaOfUNet) {
+TEST(Fast, FindsTheOptimaOfUNet) {
   const auto file = golden::data_file("checkmate-graphs/unet-32.json");
   if (!file) GTEST_SKIP() << golden::kNoData;
   const Problem problem = problem_of(trace::read_trace(*file));
@@ -140,8 +144,47 @@ TEST(Fast, IsWithinOnePercentOfTheOptimaOfUNet) {
     const Plan plan = stays->plan(budget);
     EXPECT_EQ(verify(problem, plan.schedule).violation, std::nullopt) << tenths;
     EXPECT_GT(plan.slowdown(problem), optimum - 5e-5) << tenths;
-    EXPECT_LT(plan.slowdown(problem), optimum * 1.01) << tenths;
+    EXPECT_LT(plan.slowdown(problem), optimum + 5e-5) << tenths;
   }
+}
+
+struct Case {
+  const char* name;
+  std::vector<int> tenths;
+};
+
+TEST(Fast, CostsNoMoreThanAnyPolicy) {
+  const Case cases[] = {{"checkmate-graphs/unet-32.json", {9, 8, 7, 6, 5, 4}},
+                        {"checkmate-graphs/mobilenet-512.json", {9, 8, 7, 6, 5, 4, 3, 2}},
+                        {"dtr-logs/resnet32-56.log", {6, 2}},
+                        {"dtr-logs/tv_densenet121-84.log", {8, 7, 6, 5, 2}}};
+  for (const auto& [name, all_tenths] : cases) {
+    const auto file = golden::data_file(name);
+    if (!file) GTEST_SKIP() << golden::kNoData;
+    const Trace trace = trace::read_trace(*file);
+    const Problem problem = problem_of(trace);
+    for (const int tenths : all_tenths) {
+      const Bytes budget{problem.peak.n * tenths / 10};
+      const std::optional<Stays> stays = plan_fast(problem, budget);
+      ASSERT_TRUE(stays) << name << ", " << tenths;
+      for (const char* policy :
+           {"h_dtr", "h_dtr_eq", "h_dtr_local", "msps", "lru", "size", "foresight"}) {
+        const sim::ReplayResult online =
+            sim::replay(trace, find_policy(policy), {.budget = budget});
+        if (online.status != sim::Status::Ok) continue;
+        EXPECT_LE(stays->cost(), online.clock) << name << ", " << tenths << ", " << policy;
+      }
+    }
+  }
+}
+
+TEST(Fast, GivesUpWhenItsWorkIsDone) {
+  const auto file = golden::data_file("dtr-logs/tv_densenet121-84.log");
+  if (!file) GTEST_SKIP() << golden::kNoData;
+  const Problem problem = problem_of(trace::read_trace(*file));
+  const Bytes budget{problem.peak.n / 5};
+  EXPECT_FALSE(plan_fast(problem, budget, {.work = 100'000}));
+  EXPECT_TRUE(plan_fast(problem, budget, {.work = 50'000'000}));
 }
 
 TEST(Fast, CostsNoMoreWithALargerBudget) {
