@@ -8,6 +8,13 @@ namespace weir::pilot {
 
 namespace {
 
+// The program wants the cores too, so a small step is not searched for long.
+plan::FastOptions effort_for(const plan::Problem& problem) {
+  constexpr std::int64_t kLeast = 1'000'000, kPerPair = 200;
+  const auto ops = static_cast<std::int64_t>(problem.ops.size());
+  return {.work = std::clamp(kPerPair * ops * ops, kLeast, plan::FastOptions{}.work)};
+}
+
 // By number: the stages at whose beginning the storage is there in any of its versions.
 std::vector<std::vector<plan::Span>> spans_of(const plan::Stays& stays,
                                               std::span<const std::uint32_t> numbers,
@@ -56,7 +63,7 @@ std::optional<Guide> Guide::make(const StepLog& step, const Room& room,
   const Bytes least = plan::floor_of(problem).budget;
   if (least > room.budget) return std::nullopt;
   const Bytes budget = std::max(least, room.budget - room.margin);
-  const std::optional<plan::Stays> stays = plan::plan_fast(problem, budget);
+  const std::optional<plan::Stays> stays = plan::plan_fast(problem, budget, effort_for(problem));
   if (!stays) return std::nullopt;
   Guide guide{step, numbered.numbers, *stays};
   if (!without.idle) return guide;
