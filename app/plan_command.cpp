@@ -1,7 +1,6 @@
 #include "plan_command.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,12 +12,13 @@
 
 #include "arguments.h"
 #include "base/units.h"
+#include "device_plan.h"
 #include "output.h"
 #include "plan/methods.h"
 #include "plan/milp.h"
 #include "plan/verify.h"
+#include "plan_common.h"
 #include "policy_guesses.h"
-#include "progress.h"
 #include "schedule_file.h"
 #include "trace/message.h"
 #include "trace/reader.h"
@@ -32,15 +32,6 @@ using plan::Outcome;
 
 constexpr std::size_t kMostForSmallest = 400;  // ops for which the least peak is searched
 
-struct Arguments {
-  std::filesystem::path trace, out, check;
-  std::string budget, tier, method = "milp";
-  double seconds = 60;
-  int threads = 0;
-  std::uint32_t rounds = 1;
-  bool json = false;
-};
-
 struct Result {
   plan::Problem problem;
   base::BudgetSpec spec;
@@ -51,11 +42,7 @@ struct Result {
   std::optional<plan::Smallest> smallest = {};  // asked for if there is no schedule
 };
 
-double share(std::int64_t part, std::int64_t of) {
-  return static_cast<double>(part) / std::max(1.0, static_cast<double>(of));
-}
-
-void check_tier(const Arguments& arguments, const plan::MethodEntry& method) {
+void check_tier(const PlanArguments& arguments, const plan::MethodEntry& method) {
   if (method.copies && arguments.tier.empty())
     throw BadInput(fmt::format("--method {} needs a tier; add --tier 2GiB,write=2GB/s,read=1GB/s",
                                method.name));
@@ -67,34 +54,13 @@ void check_tier(const Arguments& arguments, const plan::MethodEntry& method) {
 }
 
 // With its tier, if one is given.
-plan::Problem problem_of(const Trace& trace, const Arguments& arguments) {
+plan::Problem problem_of(const Trace& trace, const PlanArguments& arguments) {
   plan::Problem problem = plan::problem_of(trace);
   if (!arguments.tier.empty()) problem.tier = tier_in(arguments.tier);
   return problem;
 }
 
-void check_numbers(const Arguments& arguments) {
-  if (!(arguments.seconds > 0 && arguments.seconds <= 1e7))
-    throw BadInput("--time-limit takes seconds above 0, such as 60");
-  if (arguments.rounds < 1 || arguments.rounds > 8)
-    throw BadInput("--rounds takes a number from 1 to 8");
-  if (arguments.threads < 0 || arguments.threads > 1024)
-    throw BadInput("--threads takes a number from 0 (all) to 1024");
-}
-
-plan::MethodOptions options_of(const Arguments& arguments, ProgressBar& bar) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto all = static_cast<std::size_t>(arguments.seconds + 1);
-  return {.seconds = arguments.seconds,
-          .threads = arguments.threads,
-          .rounds = arguments.rounds,
-          .progress = [&bar, begin, all](Nanos, Nanos) {
-            const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
-            bar.show(std::min(all, static_cast<std::size_t>(past.count())), all);
-          }};
-}
-
-Result run(const Arguments& arguments) {
+Result run(const PlanArguments& arguments) {
   check_numbers(arguments);
   const base::BudgetSpec spec = base::parse_budget(arguments.budget);
   const plan::MethodEntry& method = plan::find_method(arguments.method);
@@ -114,20 +80,6 @@ Result run(const Arguments& arguments) {
   if (result.answer.outcome == Outcome::Infeasible && small)
     result.smallest = plan::smallest_budget(result.problem, options);
   return result;
-}
-
-const char* name(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Optimal:
-      return "optimal";
-    case Outcome::Feasible:
-      return "feasible";
-    case Outcome::Infeasible:
-      return "infeasible";
-    case Outcome::Unknown:
-      return "none";
-  }
-  return "";
 }
 
 std::size_t count(const Schedule& schedule, Move move) {
@@ -204,8 +156,6 @@ std::string verdict(const Result& result) {
   return "";
 }
 
-void row(const char* key, const std::string& value) { fmt::print("{:<16} {}\n", key, value); }
-
 void print_table(const Result& result) {
   const plan::Problem& problem = result.problem;
   const auto sized = [&](const char* key, Bytes bytes) {
@@ -234,7 +184,7 @@ void print_table(const Result& result) {
   sized("tier at most", result.answer.plan->tier_peak);
 }
 
-void make(const Arguments& arguments, int& exit_code) {
+void make(const PlanArguments& arguments, int& exit_code) {
   const Result result = run(arguments);
   if (result.answer.plan && !arguments.out.empty())
     write_schedule(arguments.out, result.answer.plan->schedule);
@@ -243,7 +193,7 @@ void make(const Arguments& arguments, int& exit_code) {
   if (!result.answer.plan) exit_code = 1;
 }
 
-void check(const Arguments& arguments, int& exit_code) {
+void check(const PlanArguments& arguments, int& exit_code) {
   const plan::Problem problem = problem_of(trace::read_trace(arguments.trace), arguments);
   Schedule schedule = read_schedule(arguments.check);
   if (const auto difference = plan::first_difference(problem, schedule.ops))
@@ -279,10 +229,35 @@ std::string method_help() {
   return help;
 }
 
+void plan_on_devices(const PlanArguments& arguments, int& exit_code) {
+  if (!arguments.budget.empty()) throw BadInput("--devices says the budgets; drop --budget");
+  if (!arguments.check.empty()) return check_on_devices(arguments, exit_code);
+  const plan::MethodEntry& method = plan::find_method(arguments.method);
+  check_tier(arguments, method);
+  if (method.plan_on_devices == nullptr)
+    throw BadInput(fmt::format("--method {} has one device; use --method xengine or drop --devices",
+                               method.name));
+  make_on_devices(arguments, method, exit_code);
+}
+
+void plan_one(const PlanArguments& arguments, int& exit_code) {
+  if (!arguments.check.empty()) return check(arguments, exit_code);
+  if (plan::find_method(arguments.method).plan == nullptr)
+    throw BadInput(fmt::format("--method {} needs devices; add --devices FILE (docs/planner.md)",
+                               arguments.method));
+  if (arguments.budget.empty()) throw BadInput("--budget is required; see weir plan --help");
+  make(arguments, exit_code);
+}
+
+void plan_or_check(const PlanArguments& arguments, int& exit_code) {
+  if (arguments.devices.empty()) return plan_one(arguments, exit_code);
+  plan_on_devices(arguments, exit_code);
+}
+
 }  // namespace
 
 void add_plan_command(CLI::App& app, int& exit_code) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = app.add_subcommand(
       "plan", "Find the best schedule of a trace inside a budget, and how good any could be");
   const auto option = [&](const char* option_name, auto& value, const char* help) {
@@ -290,6 +265,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   };
   option("TRACE", arguments->trace, "Weir trace, DTR log or Checkmate graph")->required();
   option("--budget", arguments->budget, "2GiB, 1500MB, 4096, or 0.5x of the trace's peak");
+  option("--devices", arguments->devices, "File with the devices of xengine, and their budgets");
   option("--tier", arguments->tier, "Where poet's copies go: 2GiB,write=2GB/s,read=1GB/s");
   option("--method", arguments->method, "How to plan; see below")->capture_default_str();
   option("--time-limit", arguments->seconds, "Seconds for a solver")->capture_default_str();
@@ -301,11 +277,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(method_help() +
                   "Example: weir plan traces/demo.jsonl.zst --budget 0.5x --method milp");
-  command->callback([arguments, &exit_code] {
-    if (!arguments->check.empty()) return check(*arguments, exit_code);
-    if (arguments->budget.empty()) throw BadInput("--budget is required; see weir plan --help");
-    make(*arguments, exit_code);
-  });
+  command->callback([arguments, &exit_code] { plan_or_check(*arguments, exit_code); });
 }
 
 }  // namespace weir::app

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "plan/device_schedule.h"
 #include "weir/schedule.h"
 
 namespace weir::app {
@@ -10,5 +11,11 @@ namespace weir::app {
 // BadInput with the file's name.
 void write_schedule(const std::filesystem::path& path, const Schedule& schedule);
 [[nodiscard]] Schedule read_schedule(const std::filesystem::path& path);
+
+// The same for several devices, which it calls by name.
+void write_schedule(const std::filesystem::path& path, const plan::DeviceSchedule& schedule,
+                    const plan::Devices& devices);
+[[nodiscard]] plan::DeviceSchedule read_device_schedule(const std::filesystem::path& path,
+                                                        const plan::Devices& devices);
 
 }  // namespace weir::app

@@ -11,6 +11,7 @@
 #include "plan/lp_round.h"
 #include "plan/milp.h"
 #include "plan/poet.h"
+#include "plan/xengine.h"
 #include "weir/errors.h"
 
 namespace weir::plan {
@@ -104,6 +105,10 @@ constexpr MethodEntry kMethods[] = {
      true},
     {"poet", solve_by<solve_poet>, "the same with copies to a tier, which are waited for", true,
      true},
+    {.name = "xengine",
+     .plan = nullptr,
+     .about = "the best on several devices, with copies between them; needs --devices",
+     .plan_on_devices = solve_xengine},
     {"fast", plan_by_fast, "for thousands of ops: like greedy, sparse, and searches longer"},
     {"lp", plan_by_lp, "the same with fractions, rounded; gives a bound"},
     {"greedy", plan_by_greedy, "drops what is cheapest to bring back, by the bytes that lack"},
