@@ -18,7 +18,16 @@ class Executor {
   virtual bool offload(StorageId /*storage*/) { return false; }
   // Copies them back to the device, where they have been charged for. The tier keeps its copy.
   virtual void fetch(StorageId /*storage*/) {}
-  // The tier's copy is not needed any more.
+  // The same beside the program's ops. What is copied to the tier may change meanwhile: the copy is
+  // discarded then. What is copied back is charged for from the beginning. False: it did not begin.
+  virtual bool begin_offload(StorageId /*storage*/) { return false; }
+  virtual bool begin_fetch(StorageId /*storage*/) { return false; }
+  // Is the copy that began made? Then to finish it takes no time.
+  [[nodiscard]] virtual bool copied(StorageId /*storage*/) const { return true; }
+  // The copy is made when it returns. False, or an exception: there is none.
+  virtual bool finish_offload(StorageId /*storage*/) { return true; }
+  virtual void finish_fetch(StorageId /*storage*/) {}
+  // The tier's copy is not needed any more. It may be on its way there.
   virtual void discard_copy(StorageId /*storage*/) {}
   // The time it takes to offload and fetch this many bytes.
   [[nodiscard]] virtual Nanos transfer_cost(Bytes /*size*/) const { return {}; }

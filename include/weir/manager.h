@@ -153,6 +153,8 @@ class Manager {
   bool back_up(const Pin& pin);
   // What the program refers to and is evicted, with one more reference to each.
   [[nodiscard]] std::vector<TensorId> retain_evicted();
+  // Waits for all copies to and from the tier that are under way.
+  void settle();
   // Reclaims what is above a lower budget, as far as possible.
   void set_budget(Bytes budget);
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "weir/graph.h"
 #include "weir/types.h"
@@ -24,6 +25,12 @@ struct View {
 struct Choice {
   StorageId victim;
   bool by_plan = false;  // it is to be recomputed, and nothing cheaper goes in its place
+};
+
+// What had better be copied now, beside the program's ops.
+struct Ahead {
+  std::vector<StorageId> save;   // to the tier: what is to go soon
+  std::vector<StorageId> bring;  // back from it, in this order: what is wanted soon
 };
 
 // What happened to a storage. A policy is told only of the kinds it asks for.
@@ -55,6 +62,11 @@ class Policy {
 
   // The candidate to go next, or nothing if there is none. Asked again until `need` bytes are free.
   virtual std::optional<Choice> choose(const View& view, Bytes need) = 0;
+
+  // An op has run: what is to be copied ahead? What could not be is asked for again.
+  virtual void look_ahead(const View& /*view*/, Ahead& /*ahead*/) {}
+  // A candidate that can go, at no cost, for something that is brought back ahead.
+  virtual std::optional<Choice> spare(const View& /*view*/) { return std::nullopt; }
 
   // What the program does; of ops that are run again a policy is not told. An op begins (what it
   // changes are positions among its inputs), its outputs and its cost are known, it has run.

@@ -40,7 +40,9 @@ struct Storage {
   std::uint64_t placed = 0;         // when it came to its place: a number that only grows
   Place place = Place::None;
   bool backed = false;  // a tier has a copy of its bytes; it is resident and complete, or offloaded
-  bool kept = false;    // nobody refers to it, but the policy has a use for it
+  bool saving = false;  // a copy is on its way to a tier; it is resident and complete
+  bool arriving = false;  // its bytes are on their way back; it is offloaded, and charged for
+  bool kept = false;      // nobody refers to it, but the policy has a use for it
   bool homeless = false;  // no tier had room for it when it was to be offloaded
 
   [[nodiscard]] Residency where() const { return where_; }

@@ -12,8 +12,11 @@ void State::check() const {
   for (std::uint32_t i = 0; i < graph.storages(); ++i) {
     const StorageId id{i};
     const Storage& s = graph[id];
-    if (s.resident()) held += s.size;
-    WEIR_CHECK(charges_[i].size() == (s.resident() ? s.size : Bytes{}), id, s.where());
+    const bool charged = s.resident() || s.arriving;
+    if (charged) held += s.size;
+    WEIR_CHECK(charges_[i].size() == (charged ? s.size : Bytes{}), id, s.where());
+    WEIR_CHECK(!s.saving || (s.resident() && s.complete() && !s.backed), id, s.where());
+    WEIR_CHECK(!s.arriving || s.where() == Residency::Offloaded, id, s.where());
     WEIR_CHECK(s.resident() || s.pins == 0, id, s.where());
     WEIR_CHECK(s.where() != Residency::Evicted || s.has_recipe(), id);
     WEIR_CHECK(s.where() != Residency::Offloaded || s.backed, id);

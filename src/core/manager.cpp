@@ -70,6 +70,7 @@ TensorId Manager::add_constant(Charge bytes) {
 Ticket Manager::begin(const OpCall& op) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
+  state_->receive(op.inputs);
   Job& job = state_->new_job();
   state_->begin(job, op);
   return {*this, job};
@@ -100,11 +101,13 @@ void Manager::end(Ticket ticket, Bytes scratch) {
   state_->finish_first_run(job, scratch);
   state_->recycle(job);
   state_->bury_orphans();
+  state_->copy_ahead();
 }
 
 Ticket Manager::begin_access(TensorId tensor, Access access) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
+  state_->receive({&tensor, 1});
   Job& job = state_->new_job();
   state_->start_access(job, tensor, access);
   return {*this, job};
@@ -137,6 +140,7 @@ void Manager::release(TensorId tensor) {
 void Manager::end_step() {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
+  state_->settle();
   state_->end_step();
   state_->bury_orphans();
 }
@@ -156,6 +160,12 @@ bool Manager::back_up(const Pin& pin) {
 std::vector<TensorId> Manager::retain_evicted() {
   const std::lock_guard lock{mutex_};
   return state_->retain_evicted();
+}
+
+void Manager::settle() {
+  const std::lock_guard lock{mutex_};
+  const Checked checked{*state_};
+  state_->settle();
 }
 
 void Manager::set_budget(Bytes budget) {

@@ -189,7 +189,7 @@ bool State::reclaim_one(Bytes need) {
     if (const StorageId held = restore_->give_way(*this, *restoring_, dearest); held != kNoStorage)
       return reclaim(held), true;
   }
-  if (!choice) return false;
+  if (!choice) return cancel_last_arrival();
   WEIR_CHECK(graph[choice->victim].place == Place::Candidate, choice->victim);
   reclaim(choice->victim, by_plan);
   return true;
@@ -198,7 +198,9 @@ bool State::reclaim_one(Bytes need) {
 // If no tier has room for what cannot be recomputed, it stays, and is no candidate any more.
 void State::reclaim(StorageId storage, bool by_plan) {
   const bool can_evict = evictable(graph[storage]);
-  if ((!can_evict || (!by_plan && had_better_be_offloaded(storage))) && offload(storage)) return;
+  const bool copied = graph[storage].backed || graph[storage].saving;
+  if ((!can_evict || copied || (!by_plan && had_better_be_offloaded(storage))) && offload(storage))
+    return;
   if (!can_evict) return;
   ++counters.evictions;
   evict(storage);
@@ -206,7 +208,6 @@ void State::reclaim(StorageId storage, bool by_plan) {
 
 bool State::had_better_be_offloaded(StorageId storage) {
   const Storage& s = graph[storage];
-  if (s.backed) return true;
   if (!options.offload || s.homeless || s.place == Place::Spent) return false;
   const double transfer = static_cast<double>(executor_.transfer_cost(s.size).n);
   return price(storage) * static_cast<double>(s.size.n) > transfer;
@@ -226,7 +227,7 @@ bool State::offload(StorageId storage) {
 
 bool State::back_up(StorageId storage) {
   Storage& s = graph[storage];
-  if (s.backed) return true;
+  if (s.backed || (s.saving && finish_saving(storage))) return true;
   if (!options.offload || !s.complete() || !executor_.offload(storage)) return false;
   s.backed = true;
   spent_time_ += executor_.transfer_cost(s.size);
@@ -246,6 +247,7 @@ std::vector<TensorId> State::retain_evicted() {
 }
 
 void State::fetch(StorageId storage) {
+  if (graph[storage].arriving) return finish_arrival(storage);
   Charge bytes = charge(graph[storage].size);
   executor_.fetch(storage);
   Storage& s = graph[storage];
@@ -256,7 +258,9 @@ void State::fetch(StorageId storage) {
 }
 
 void State::discard_copy(StorageId storage) {
-  if (!std::exchange(graph[storage].backed, false)) return;
+  Storage& s = graph[storage];
+  const bool saving = std::exchange(s.saving, false);
+  if (!std::exchange(s.backed, false) && !saving) return;
   executor_.discard_copy(storage);
   find_homes();
 }
@@ -301,6 +305,7 @@ void State::free_bytes(StorageId storage, Residency next) {
 void State::evict(StorageId storage) {
   WEIR_CHECK(graph[storage].pins == 0 && graph[storage].has_recipe(), storage);
   if (graph[storage].backed) return free_bytes(storage, Residency::Offloaded);
+  discard_copy(storage);
   free_bytes(storage, Residency::Evicted);
   note(storage, Change::Evicted);
 }
@@ -320,6 +325,7 @@ void State::lose_recipe(StorageId storage) {
 
 void State::kill(StorageId storage) {
   note(storage, Change::Died);
+  if (graph[storage].arriving) cancel_arrival(storage);
   if (graph[storage].resident())
     free_bytes(storage, Residency::Dead);
   else

@@ -46,6 +46,11 @@ class State {
   [[nodiscard]] std::vector<TensorId> retain_evicted();
   // Brings back what a tier has.
   void fetch(StorageId storage);
+  // Copies beside ops (ahead.cpp): what the policy wants copied now; of these tensors those that
+  // are on their way back, as far as the tier gives them; all that are under way, both ways.
+  void copy_ahead();
+  void receive(std::span<const TensorId> tensors);
+  void settle();
   // An op record is used by a job, or no longer.
   void hold(OpId op) { graph.hold(op); }
   void drop(OpId op);
@@ -95,6 +100,15 @@ class State {
   [[nodiscard]] bool had_better_be_offloaded(StorageId storage);
   bool offload(StorageId storage);
   void discard_copy(StorageId storage);
+  void save(StorageId storage);
+  bool finish_saving(StorageId storage);
+  bool bring(StorageId storage);
+  void begin_arrival(StorageId storage, Charge bytes);
+  void finish_arrival(StorageId storage);
+  void cancel_arrival(StorageId storage);
+  bool reclaim_spare();
+  bool cancel_last_arrival();
+  void notice_copies();
   void find_homes();
   void become_frugal();
   void free_bytes(StorageId storage, Residency next);
@@ -131,10 +145,12 @@ class State {
   graph::Marks seen_;
   std::vector<StorageId> search_;
   struct Readers {
-    std::vector<StorageId> present;  // their bytes are somewhere
-    std::vector<StorageId> evicted;  // and the program references them
-    std::vector<StorageId> ghosts;   // evicted, and nobody references them
-  } readers_;                        // what find_readers() found
+    std::vector<StorageId> present;           // their bytes are somewhere
+    std::vector<StorageId> evicted;           // and the program references them
+    std::vector<StorageId> ghosts;            // evicted, and nobody references them
+  } readers_;                                 // what find_readers() found
+  std::vector<StorageId> saving_, arriving_;  // in the order in which they began; some have ended
+  Ahead ahead_;
   std::vector<StorageId> homeless_;  // no tier had room for them
   std::vector<StorageId> suspects_;  // may be needed by nothing since something about them changed
   std::vector<StorageId> graves_;    // dead; their ids are given back when no job can know them

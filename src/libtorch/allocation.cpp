@@ -147,61 +147,6 @@ void Runtime::died(StorageId storage) {
   memory_.free(*block);
 }
 
-bool Runtime::offload(StorageId storage) {
-  Block* block = blocks_[storage];
-  if (block == nullptr || block->pages == nullptr) return false;
-  const Nanos begin = tick();
-  try {
-    const std::optional<Slot> slot = core_->tier->reserve(block->size);
-    if (!slot) {
-      tier_full_ = true;
-      return false;
-    }
-    try {
-      core_->tier->write(*slot, {block->address, static_cast<std::size_t>(block->size.n)}).wait();
-    } catch (...) {
-      core_->tier->free(*slot);
-      throw;
-    }
-    copies_[storage] = *slot;
-  } catch (const TierError& error) {
-    TORCH_WARN_ONCE("weir: ", error.what());
-    tier_full_ = true;
-    return false;
-  }
-  offloaded_ += block->size.n;
-  offload_ns_ += (tick() - begin).n;
-  return true;
-}
-
-void Runtime::fetch(StorageId storage) {
-  const Nanos begin = tick();
-  const Slot slot = copies_.at(storage);
-  Block* block = blocks_[storage];
-  const bool ghost = block == nullptr;
-  if (ghost)
-    block = &memory_.allocate(slot.size);
-  else
-    memory_.refill(*block);
-  try {
-    core_->tier->read(slot, {block->address, static_cast<std::size_t>(slot.size.n)}).wait();
-  } catch (...) {
-    if (ghost)
-      memory_.free(*block);
-    else
-      memory_.evict(*block);
-    throw;
-  }
-  if (ghost) {
-    block->let_go();
-    bind(*block, kUntold, storage);
-  } else {
-    come_back(*block);
-  }
-  fetched_ += slot.size.n;
-  fetch_ns_ += (tick() - begin).n;
-}
-
 void Runtime::verify(Block& block) const {
   if (!block.resident()) return;
   const std::uint64_t before = block.checksum.exchange(0);  // two threads may come here at once
@@ -213,30 +158,21 @@ void Runtime::come_back(Block& block) {
   if (block.come_back()) --away_;
 }
 
-void Runtime::discard_copy(StorageId storage) {
-  const auto copy = copies_.find(storage);
-  core_->tier->free(copy->second);
-  copies_.erase(copy);
-}
-
-Nanos Runtime::transfer_cost(Bytes size) const {
-  const Link link = core_->tier->link();
-  return transfer_time(size, link.write) + transfer_time(size, link.read);
-}
-
 void Runtime::adopted(StorageId storage, std::uint32_t output) {
   Block* from = std::exchange(outputs_[output], nullptr);
+  from->lent = false;
+  become_bytes_of(storage, *from);
+}
+
+// A storage that no block is left of becomes one that nobody knows.
+void Runtime::become_bytes_of(StorageId storage, Block& from) {
   Block* target = blocks_[storage];
   if (target == nullptr) {
-    from->let_go();
-    bind(*from, kUntold, storage);
-  } else if (target == from) {
-    target->lent = false;
-    come_back(*target);
-  } else {
-    memory_.take_over(*target, *from);
-    come_back(*target);
+    from.let_go();
+    return bind(from, kUntold, storage);
   }
+  if (target != &from) memory_.take_over(*target, from);
+  come_back(*target);
 }
 
 void Runtime::rejected(std::uint32_t output) {

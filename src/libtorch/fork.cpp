@@ -29,6 +29,7 @@ void Runtime::back_up_for_child() {
   const ThreadState& thread = this_thread();
   if (!active_ || !core_ || !core_->tier || thread.in_op != 0 || thread.replaying) return;
   Manager& manager = *core_->manager;
+  manager.settle();
   for (TensorId tensor : manager.retain_evicted()) {
     try {
       Ticket ticket = manager.begin_access(tensor);
@@ -50,6 +51,7 @@ void Runtime::before_fork() {
   tell_mutex_.lock();
   pin_mutex_.lock();
   if (core_) core_->manager->lock();
+  if (core_ && core_->tier) core_->tier->drain();
   chunk_mutex_.lock();
   recorder_.lock();
   recipes_.lock();
@@ -81,7 +83,7 @@ void Runtime::after_fork_in_child() {
   memory_.for_each([&](Block& block) {
     if (!block.program()) ghosts.push_back(&block);
     if (const auto copy = copies_.find(block.storage); !block.resident() && copy != copies_.end())
-      inherited->copies.emplace(&block, copy->second);
+      inherited->copies.emplace(&block, copy->second.slot);
     block.pin.reset();
     block.held.reset();
     block.tensor = kUntold;

@@ -80,7 +80,8 @@ void Runtime::start(const RunOptions& options) {
   auto core = std::make_unique<Core>();
   const PolicyEntry& policy = find_policy(options.policy);
   core->policy = policy.make({.background = true});
-  core->tier = make_tier(options.tier);
+  core->disk = make_tier(options.tier);
+  if (core->disk) core->tier = std::make_unique<tier::QueuedTier>(*core->disk);
   const std::optional<trace::Info> known = known_from(options.trace);
   if (core_) {
     set_budget(kUnlimited);
@@ -146,6 +147,7 @@ void Runtime::stop() {
 }
 
 void Runtime::bring_all_back() {
+  core_->manager->settle();
   std::vector<Block*> away;
   memory_.for_each([&](Block& block) {
     if (!block.resident() && block.program()) away.push_back(&block);
@@ -181,6 +183,7 @@ void Runtime::drop_core() {
     foreign_bytes_ = 0;
   }
   copies_.clear();
+  discarded_.clear();
   recipes_.forget_all();
   core_.reset();
 }

@@ -15,6 +15,7 @@
 #include "libtorch/memory.h"
 #include "libtorch/recipe.h"
 #include "libtorch/recorder.h"
+#include "tier/queued_tier.h"
 #include "weir/errors.h"
 #include "weir/executor.h"
 #include "weir/manager.h"
@@ -101,6 +102,11 @@ class Runtime final : public Executor {
   void evict(StorageId storage) override;
   bool offload(StorageId storage) override;
   void fetch(StorageId storage) override;
+  bool begin_offload(StorageId storage) override;
+  bool begin_fetch(StorageId storage) override;
+  [[nodiscard]] bool copied(StorageId storage) const override;
+  bool finish_offload(StorageId storage) override;
+  void finish_fetch(StorageId storage) override;
   void discard_copy(StorageId storage) override;
   [[nodiscard]] Nanos transfer_cost(Bytes size) const override;
   void adopted(StorageId storage, std::uint32_t output) override;
@@ -118,9 +124,16 @@ class Runtime final : public Executor {
 
  private:
   struct Core {
-    std::unique_ptr<Tier> tier;
+    std::unique_ptr<Tier> disk;
+    std::unique_ptr<tier::QueuedTier> tier;  // null: there is none
     std::unique_ptr<Policy> policy;
     std::unique_ptr<Manager> manager;
+  };
+  // Of a storage, in the tier.
+  struct Copy {
+    Slot slot;
+    Transfer under_way = {};   // to the tier, or back
+    Block* arrives = nullptr;  // back to here, where nobody looks before it is all there
   };
   struct Foreign {
     c10::weak_intrusive_ptr<c10::StorageImpl> storage;
@@ -150,6 +163,8 @@ class Runtime final : public Executor {
   void give_up_outputs();
   void take_back_lent();
   void come_back(Block& block);
+  void become_bytes_of(StorageId storage, Block& from);
+  void free_discarded();
   [[noreturn]] void fail(const OutOfBudget& error) const;
   void count_logical(std::int64_t bytes);
   void count_taken(std::int64_t bytes);
@@ -181,7 +196,9 @@ class Runtime final : public Executor {
   std::vector<Pin> faulted_;      // what raw reads brought back, until the step ends
   std::mutex pin_mutex_;          // of the one above
   std::mutex tell_mutex_;
-  std::unordered_map<StorageId, Slot> copies_;  // in the tier; under the manager's lock
+  // Both under the manager's lock.
+  std::unordered_map<StorageId, Copy> copies_;
+  std::vector<Copy> discarded_;  // while they were on their way to the tier
 
   std::atomic<std::int64_t> clock_{0};
   std::atomic<std::int64_t> logical_{0}, logical_peak_{0};

@@ -19,6 +19,8 @@ class Wrapper : public Policy {
     scored_ = inner_->scored();
     return choice;
   }
+  void look_ahead(const View& view, Ahead& ahead) override { inner_->look_ahead(view, ahead); }
+  std::optional<Choice> spare(const View& view) override { return inner_->spare(view); }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> mutated) override {
     inner_->begin(graph, op, mutated);

@@ -11,6 +11,7 @@
 #include "tier/faulty_tier.h"
 #include "tier/file_tier.h"
 #include "tier/memory_tier.h"
+#include "tier/queued_tier.h"
 #include "tier/testing.h"
 #include "tier/throttled_tier.h"
 
@@ -63,8 +64,14 @@ Made throttled() {
   wrap<ThrottledTier>(made, kFast);
   return made;
 }
+Made queued() {
+  Made made = memory();
+  wrap<QueuedTier>(made);
+  return made;
+}
 Made all_around_a_file() {
   Made made = file(true);
+  wrap<QueuedTier>(made);
   wrap<FaultyTier>(made, Faults{});
   wrap<ThrottledTier>(made, kFast);
   wrap<CountedTier>(made);
@@ -84,6 +91,7 @@ const TierEntry kTiers[] = {
     {"counted", counted},
     {"faulty", faulty},
     {"throttled", throttled},
+    {"queued", queued},
     {"all_around_a_file", all_around_a_file},
 };
 

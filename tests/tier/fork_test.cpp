@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tier/file_tier.h"
+#include "tier/queued_tier.h"
 #include "tier/testing.h"
 
 namespace weir::tier {
@@ -30,6 +31,16 @@ TEST(TierAndFork, AChildReadsWhatTheParentWrote) {
   EXPECT_EQ(
       in_child([&] { return get(tier, slot) == bytes && get(tier, slot, 7) == bytes ? 0 : 1; }), 0);
   EXPECT_EQ(get(tier, slot), bytes);
+}
+
+TEST(TierAndFork, AChildReadsThoughTheThreadsOfAQueueAreGone) {
+  const TempFolder folder;
+  FileTier file{{.folder = folder.path(), .capacity = 1_MiB}};
+  QueuedTier tier{file};
+  const Slot slot = must_reserve(tier, 5000_B);
+  const std::vector<std::byte> bytes = content(1, 5000_B);
+  put(tier, slot, bytes);
+  EXPECT_EQ(in_child([&] { return get(tier, slot) == bytes ? 0 : 1; }), 0);
 }
 
 TEST(TierAndFork, WhatAChildLetsGoStaysTheParents) {

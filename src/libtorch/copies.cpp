@@ -1,0 +1,127 @@
+// Copies of storages in the tier. All of this is called by the manager, with its lock held.
+#include <c10/util/Exception.h>
+
+#include <utility>
+
+#include "libtorch/runtime.h"
+
+namespace weir::libtorch {
+
+bool Runtime::offload(StorageId storage) {
+  return begin_offload(storage) && finish_offload(storage);
+}
+
+bool Runtime::begin_offload(StorageId storage) {
+  const Block* block = blocks_[storage];
+  if (block == nullptr || block->pages == nullptr) return false;
+  free_discarded();
+  try {
+    const std::optional<Slot> slot = core_->tier->reserve(block->size);
+    if (!slot) {
+      tier_full_ = true;
+      return false;
+    }
+    copies_[storage] = {.slot = *slot,
+                        .under_way = core_->tier->write(
+                            *slot, {block->address, static_cast<std::size_t>(block->size.n)})};
+  } catch (const TierError& error) {
+    TORCH_WARN_ONCE("weir: ", error.what());
+    tier_full_ = true;
+    return false;
+  }
+  return true;
+}
+
+bool Runtime::finish_offload(StorageId storage) {
+  Copy& copy = copies_.at(storage);
+  const Nanos begin = tick();
+  try {
+    copy.under_way.wait();
+  } catch (const TierError& error) {
+    TORCH_WARN_ONCE("weir: ", error.what());
+    tier_full_ = true;
+    core_->tier->free(copy.slot);
+    copies_.erase(storage);
+    return false;
+  }
+  offloaded_ += copy.slot.size.n;
+  offload_ns_ += (tick() - begin).n;
+  return true;
+}
+
+void Runtime::fetch(StorageId storage) {
+  const Nanos begin = tick();
+  const Slot slot = copies_.at(storage).slot;
+  Block* block = blocks_[storage];
+  const bool ghost = block == nullptr;
+  if (ghost)
+    block = &memory_.allocate(slot.size);
+  else
+    memory_.refill(*block);
+  try {
+    core_->tier->read(slot, {block->address, static_cast<std::size_t>(slot.size.n)}).wait();
+  } catch (...) {
+    if (ghost)
+      memory_.free(*block);
+    else
+      memory_.evict(*block);
+    throw;
+  }
+  become_bytes_of(storage, *block);
+  fetched_ += slot.size.n;
+  fetch_ns_ += (tick() - begin).n;
+}
+
+// Beside the program, the bytes come to another address and get their own when all are there: a raw
+// read of what is not all there must fault.
+bool Runtime::begin_fetch(StorageId storage) {
+  Copy& copy = copies_.at(storage);
+  try {
+    copy.arrives = &memory_.allocate(copy.slot.size);
+  } catch (const pages::NoPages&) {
+    return false;
+  }
+  copy.under_way = core_->tier->read(
+      copy.slot, {copy.arrives->address, static_cast<std::size_t>(copy.slot.size.n)});
+  return true;
+}
+
+void Runtime::finish_fetch(StorageId storage) {
+  Copy& copy = copies_.at(storage);
+  Block& arrived = *std::exchange(copy.arrives, nullptr);
+  const Nanos begin = tick();
+  try {
+    copy.under_way.wait();
+  } catch (const TierError&) {
+    memory_.free(arrived);
+    throw;
+  }
+  become_bytes_of(storage, arrived);
+  fetched_ += copy.slot.size.n;
+  fetch_ns_ += (tick() - begin).n;
+}
+
+bool Runtime::copied(StorageId storage) const { return copies_.at(storage).under_way.done(); }
+
+// A slot that is still being written to is free only after that.
+void Runtime::discard_copy(StorageId storage) {
+  const auto found = copies_.find(storage);
+  discarded_.push_back(std::move(found->second));
+  copies_.erase(found);
+  free_discarded();
+}
+
+void Runtime::free_discarded() {
+  std::erase_if(discarded_, [&](const Copy& copy) {
+    if (!copy.under_way.done()) return false;
+    core_->tier->free(copy.slot);
+    return true;
+  });
+}
+
+Nanos Runtime::transfer_cost(Bytes size) const {
+  const Link link = core_->tier->link();
+  return transfer_time(size, link.write) + transfer_time(size, link.read);
+}
+
+}  // namespace weir::libtorch
