@@ -43,20 +43,31 @@ struct Result {
 };
 
 void check_tier(const PlanArguments& arguments, const plan::MethodEntry& method) {
-  if (method.copies && arguments.tier.empty())
+  if (method.needs_tier && arguments.tier.empty())
     throw BadInput(fmt::format("--method {} needs a tier; add --tier 2GiB,write=2GB/s,read=1GB/s",
                                method.name));
   if (!method.copies && !arguments.tier.empty())
     throw BadInput(
-        fmt::format("--method {} copies nothing to a tier; use --method poet or drop "
+        fmt::format("--method {} copies nothing to a tier; use --method fast or poet, or drop "
                     "--tier",
                     method.name));
+  if (arguments.repeats && (arguments.tier.empty() || method.needs_tier))
+    throw BadInput("--repeats is for --method fast with --tier; drop it");
+}
+
+// What is there when a step begins.
+std::vector<StorageId> constants_at_first(const plan::Problem& problem) {
+  std::vector<StorageId> found;
+  for (const plan::Value& value : problem.values)
+    if (value.maker == plan::kNobody && value.appears == 0) found.push_back(value.storage);
+  return found;
 }
 
 // With its tier, if one is given.
 plan::Problem problem_of(const Trace& trace, const PlanArguments& arguments) {
   plan::Problem problem = plan::problem_of(trace);
   if (!arguments.tier.empty()) problem.tier = tier_in(arguments.tier);
+  if (arguments.repeats) problem.repeats = constants_at_first(problem);
   return problem;
 }
 
@@ -84,6 +95,10 @@ Result run(const PlanArguments& arguments) {
 
 std::size_t count(const Schedule& schedule, Move move) {
   return static_cast<std::size_t>(std::ranges::count(schedule.moves, move, &ScheduledMove::move));
+}
+
+std::size_t fetches(const Schedule& schedule) {
+  return count(schedule, Move::Fetch) + count(schedule, Move::Prefetch);
 }
 
 std::size_t recomputes(const Result& result) {
@@ -127,8 +142,9 @@ Json json_of_result(const Result& result) {
   json["evictions"] = count(found.schedule, Move::Evict);
   if (!problem.tier) return json;
   json["offloads"] = count(found.schedule, Move::Offload);
-  json["fetches"] = count(found.schedule, Move::Fetch);
+  json["fetches"] = fetches(found.schedule);
   json["tier_peak_bytes"] = found.tier_peak.n;
+  json["waited_ns"] = found.waited.n;
   return json;
 }
 
@@ -178,9 +194,10 @@ void print_table(const Result& result) {
   row("moves", fmt::format("{} ops run again, {} evictions", recomputes(result),
                            count(result.answer.plan->schedule, Move::Evict)));
   if (!problem.tier) return;
-  row("copies",
-      fmt::format("{} to the tier, {} back", count(result.answer.plan->schedule, Move::Offload),
-                  count(result.answer.plan->schedule, Move::Fetch)));
+  row("copies", fmt::format("{} to the tier, {} back; {} waited for them",
+                            count(result.answer.plan->schedule, Move::Offload),
+                            fetches(result.answer.plan->schedule),
+                            base::format_nanos(result.answer.plan->waited)));
   sized("tier at most", result.answer.plan->tier_peak);
 }
 
@@ -266,7 +283,7 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   option("TRACE", arguments->trace, "Weir trace, DTR log or Checkmate graph")->required();
   option("--budget", arguments->budget, "2GiB, 1500MB, 4096, or 0.5x of the trace's peak");
   option("--devices", arguments->devices, "File with the devices of xengine, and their budgets");
-  option("--tier", arguments->tier, "Where poet's copies go: 2GiB,write=2GB/s,read=1GB/s");
+  option("--tier", arguments->tier, "Where copies go (fast, poet): 2GiB,write=2GB/s,read=1GB/s");
   option("--method", arguments->method, "How to plan; see below")->capture_default_str();
   option("--time-limit", arguments->seconds, "Seconds for a solver")->capture_default_str();
   option("--threads", arguments->threads, "Of a solver; 0: all")->capture_default_str();
@@ -274,6 +291,10 @@ void add_plan_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   option("-o,--output", arguments->out, "Write the schedule to this file");
   option("--check", arguments->check, "Check the schedule in this file instead");
+  command->add_flag(
+      "--repeats", arguments->repeats,
+      "fast: the step comes again; what is there at both ends is in the tier at both, "
+      "or at neither");
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(method_help() +
                   "Example: weir plan traces/demo.jsonl.zst --budget 0.5x --method milp");

@@ -16,7 +16,7 @@ struct PlanArguments {
   double seconds = 60;
   int threads = 0;
   std::uint32_t rounds = 1;
-  bool json = false;
+  bool json = false, repeats = false;
 };
 
 // Throws BadInput.

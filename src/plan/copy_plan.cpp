@@ -82,6 +82,11 @@ class CopyEmitter final : public PlanWriter {
     plan_.schedule.moves.push_back({what, index(storage)});
   }
 
+  void wait(Nanos time) {
+    plan_.waited += time;
+    plan_.cost += time;
+  }
+
   void run(std::uint32_t op) {
     for (auto next = what_.fetches.lower_bound({stage_, op, ValueId{0}});
          next != what_.fetches.end() && std::get<0>(*next) == stage_ && std::get<1>(*next) == op;
@@ -95,7 +100,7 @@ class CopyEmitter final : public PlanWriter {
     const StorageId storage = problem_[id].storage;
     if (now_[index(storage)] == id) return;
     move(Move::Fetch, storage);
-    plan_.cost += transfer_time(problem_[id].size, problem_.tier->link.read);
+    wait(transfer_time(problem_[id].size, problem_.tier->link.read));
     put(id, op);
   }
 
@@ -129,7 +134,7 @@ class CopyEmitter final : public PlanWriter {
 
   void offload(ValueId id) {
     move(Move::Offload, problem_[id].storage);
-    plan_.cost += transfer_time(problem_[id].size, problem_.tier->link.write);
+    wait(transfer_time(problem_[id].size, problem_.tier->link.write));
     set_copy(id);
   }
 

@@ -12,14 +12,20 @@ namespace {
 
 constexpr Taste kTastes[] = {{0, 0, 0.5},  {0, 0, 0},   {1, 0, 0.5},  {1, 1, 0},
                              {0, 1, 0.25}, {0.5, 1, 0}, {1, 0, 0.25}, {0, 30, 0}};
-constexpr std::int64_t kMoreForTheFirst = 3;  // times the work, until a schedule fits
+constexpr double kLinkPrices[] = {0.1, 0.3, 0.03, 1};  // of the time that copies take
+constexpr std::int64_t kMoreForTheFirst = 3;           // times the work, until a schedule fits
 constexpr std::ptrdiff_t kMostShaken = 2;
 constexpr int kMostInVain = 1000;
 
 class Portfolio {
  public:
-  Portfolio(const Problem& problem, Bytes budget, std::int64_t work)
-      : problem_{problem}, budget_{budget}, work_{work} {}
+  Portfolio(const Problem& problem, Bytes budget, std::int64_t work, Going going)
+      : problem_{problem}, budget_{budget}, work_{work}, going_{going} {}
+
+  // One that fits, to begin with.
+  void add(const Stays& stays) {
+    found_.push_back({std::make_unique<Search>(stays, budget_, 0, going_), kTastes[0]});
+  }
 
   std::optional<Stays> best() && {
     fit();
@@ -41,9 +47,12 @@ class Portfolio {
     const Stays all{problem_};
     const std::int64_t half = work_ / 2;
     std::int64_t more = kMoreForTheFirst * work_;
-    for (const Taste& taste : kTastes) {
+    std::size_t tried = 0;
+    for (Taste taste : kTastes) {
+      taste.link = kLinkPrices[tried++ % std::size(kLinkPrices)];
       if (found_.empty() ? work_ + more <= 0 : work_ < half) return;
-      auto search = std::make_unique<Search>(all, budget_, found_.empty() ? work_ + more : work_);
+      auto search =
+          std::make_unique<Search>(all, budget_, found_.empty() ? work_ + more : work_, going_);
       const bool fits = search->fit(taste);
       work_ = search->work_left() - (found_.empty() ? more : 0);
       if (fits) found_.push_back({std::move(search), taste});
@@ -82,6 +91,7 @@ class Portfolio {
       if (found.cost() == cost_without_budget(problem_)) return;
       Taste taste = found_[rng_.below(found_.size())].taste;
       taste.noise = 0.25 * static_cast<double>(rng_.below(5));
+      if (going_ == Going::OrCopied) taste.link = kLinkPrices[rng_.below(std::size(kLinkPrices))];
       if (found.search->shake(taste)) in_vain = 0;
     }
   }
@@ -93,14 +103,35 @@ class Portfolio {
   const Problem& problem_;
   Bytes budget_;
   std::int64_t work_;
+  Going going_;
   std::vector<Found> found_;
   base::Rng rng_{7};
 };
 
+bool can_copy(const Problem& problem) {
+  if (!problem.tier || problem.tier->capacity <= Bytes{}) return false;
+  const auto& [write, read] = problem.tier->link;
+  return write.bytes_per_nano > 0 && read.bytes_per_nano > 0;
+}
+
+// All that is held stays on the device.
+Bytes floor_without_tier(const Problem& problem) {
+  Problem without = problem;
+  without.tier.reset();
+  return floor_of(without).budget;
+}
+
 }  // namespace
 
 std::optional<Stays> plan_fast(const Problem& problem, Bytes budget, const FastOptions& options) {
-  return Portfolio{problem, budget, options.work}.best();
+  std::optional<Stays> plain;
+  const bool copies = can_copy(problem);
+  if (!copies || floor_without_tier(problem) <= budget)
+    plain = Portfolio{problem, budget, options.work, Going::MadeAgain}.best();
+  if (!copies || (plain && plain->cost() == cost_without_budget(problem))) return plain;
+  Portfolio portfolio{problem, budget, options.work, Going::OrCopied};
+  if (plain) portfolio.add(*plain);
+  return std::move(portfolio).best();
 }
 
 const Plan* Frontier::plan(Bytes budget) {

@@ -12,6 +12,7 @@ Plan PlanWriter::write(Bytes budget) && {
   stage_ = problem_.start.first;
   begin();
   for (; stage_ <= problem_.end(); ++stage_) run_stage();
+  finish();
   return std::move(plan_);
 }
 

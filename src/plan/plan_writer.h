@@ -20,6 +20,7 @@ class PlanWriter {
   // What is there at the start, and what of it goes before anything runs.
   virtual void begin() = 0;
   virtual void run_stage() = 0;
+  virtual void finish() {}
   virtual void came(StorageId /*storage*/) {}
   virtual void changed(StorageId /*storage*/) {}  // in place
 

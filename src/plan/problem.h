@@ -78,6 +78,10 @@ struct Problem {
   Bytes peak;  // with room for everything
   Start start = {};
   std::optional<TierSpec> tier = {};
+  // Of a step that comes again and again, with a tier: the storages that may be in it at both ends.
+  // A schedule begins with the evictions of those that are, for nothing, and ends with a copy of
+  // each in the tier; all else that is held ends on the device. Without: it may end in the tier.
+  std::optional<std::vector<StorageId>> repeats = {};
 
   [[nodiscard]] Stage end() const { return static_cast<Stage>(ops.size()); }  // the last stage
   [[nodiscard]] const Value& operator[](ValueId id) const { return values[index(id)]; }

@@ -58,6 +58,7 @@ struct Plan {
   std::uint32_t peak_op = 0;
   std::vector<Bytes> stage_peaks = {};
   Bytes tier_peak = {};  // the most that copies took
+  Nanos waited = {};     // for copies, in its cost
 
   // Where planning begins at the first op; the same as of a replay.
   [[nodiscard]] double slowdown(const Problem& problem) const {

@@ -6,22 +6,23 @@
 namespace weir::plan {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::int64_t kScore = 60;  // the work of one, beside that of its effect
 
 }  // namespace
 
-Search::Search(Stays stays, Bytes budget, std::int64_t work)
+Search::Search(Stays stays, Bytes budget, std::int64_t work, Going going)
     : stays_{std::move(stays)},
       problem_{stays_.problem()},
       budget_{budget},
+      going_{going},
       allowed_{stays_.work() + work},
       memory_(problem_.values.size()),
       over_(problem_.end() + 2),
       stages_over_(problem_.end() + 2),
       spared_(problem_.values.size()) {
   for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-    if (problem_.values[i].size.n > 0 && problem_.values[i].maker != kNobody)
+    if (problem_.values[i].size.n > 0 &&
+        (problem_.values[i].maker != kNobody || going_ == Going::OrCopied))
       candidates_.push_back(ValueId{i});
 }
 
@@ -65,10 +66,9 @@ bool Search::drop_in(Stage worst) {
     std::ranges::pop_heap(listed_, later);
     Scored next = listed_.back();
     listed_.pop_back();
-    const std::optional<Gap> gap = droppable(worst, next.value);
-    if (!gap) continue;
     if (next.exact_at != stays_.clock()) {
-      next = {score_of(*gap, worst), next.value, stays_.clock()};
+      next.score = score_now(next, worst);
+      next.exact_at = stays_.clock();
       if (next.score == kNever) continue;
       if (!listed_.empty() && next.score > listed_.front().score) {
         listed_.push_back(next);
@@ -76,12 +76,28 @@ bool Search::drop_in(Stage worst) {
         continue;
       }
     }
-    apply(*gap);
+    apply(next, worst);
     dropped = true;
     if (is_too_dear() || !is_over(worst)) break;
     find_lack();
   }
   return dropped;
+}
+
+double Search::score_now(const Scored& listed, Stage worst) {
+  if (listed.copied) {
+    const std::optional<CopyGap> gap = copyable(worst, listed.value);
+    return gap ? score_of(*gap, worst) : kNever;
+  }
+  const std::optional<Gap> gap = droppable(worst, listed.value);
+  return gap ? score_of(*gap, worst) : kNever;
+}
+
+void Search::apply(const Scored& listed, Stage worst) {
+  if (listed.copied)
+    apply(*copyable(worst, listed.value));
+  else
+    apply(*droppable(worst, listed.value));
 }
 
 void Search::list(Stage worst) {
@@ -90,15 +106,19 @@ void Search::list(Stage worst) {
   refused_ = false;
   for (ValueId value : candidates_) {
     const std::optional<Gap> gap = droppable(worst, value);
-    if (!gap) continue;
-    const double bound = bound_of(*gap, worst);
+    const double bound = gap ? bound_of(*gap, worst) : kNever;
     if (bound < kNever) listed_.push_back({bound, value});
+    if (going_ == Going::MadeAgain) continue;
+    const std::optional<CopyGap> copy = copyable(worst, value);
+    const double copied = copy ? bound_of(*copy, worst) : kNever;
+    if (copied < kNever) listed_.push_back({copied, value, true});
   }
 }
 
 std::optional<Search::Gap> Search::droppable(Stage stage, ValueId value) const {
   const Span hull = stays_.hull(value);
-  if (stage < hull.first || stage > hull.last || spared_[index(value)]) return std::nullopt;
+  if (stage < hull.first || stage > hull.last || spared_[index(value)].made_again)
+    return std::nullopt;
   if (!stays_.keeps(stage, value)) return std::nullopt;
   const std::optional<Span> gap = stays_.gap_at(stage, value);
   if (!gap || is_pinned(value, *gap)) return std::nullopt;
@@ -193,8 +213,9 @@ bool Search::is_possible(const Gap& gap) {
 double Search::bound_of(const Gap& gap, Stage worst) {
   work_ += kScore;
   if (!is_possible(gap)) return kNever;
-  const double freed = freed_before_end(gap) + lack(stays_.peak(gap.span.last));
-  return freed > 0 ? score(gap, worst, freed) : kNever;
+  const double freed =
+      freed_in(gap.value, {gap.span.first, gap.span.last - 1}) + lack(stays_.peak(gap.span.last));
+  return freed > 0 ? cost_of(gap) / freed_as_tasted(gap.value, worst, freed) : kNever;
 }
 
 double Search::score_of(const Gap& gap, Stage worst) {
@@ -203,35 +224,38 @@ double Search::score_of(const Gap& gap, Stage worst) {
   const Stage last = gap.span.last;
   const Stays::Effect effect = stays_.effect_of_drop(gap.value, gap.span);
   if (last == worst && effect.peak >= stays_.peak(worst)) return kNever;
-  double freed = freed_before_end(gap);
+  double freed = freed_in(gap.value, {gap.span.first, gap.span.last - 1});
   const double less = lack(stays_.peak(last)) - lack(effect.peak);
   freed += less < 0 ? taste_.crowd * less : less;
   for (ValueId lacking : effect.lacking)
     if (freed > 0) freed -= added_lack(lacking, last, freed);
-  return freed > 0 ? score(gap, worst, freed) : kNever;
+  return freed > 0 ? cost_of(gap) / freed_as_tasted(gap.value, worst, freed) : kNever;
 }
 
-double Search::freed_before_end(const Gap& gap) const {
-  const auto [first, last] = gap.span;
-  return std::min(over_[last] - over_[first], static_cast<double>(problem_[gap.value].size.n) *
-                                                  (stages_over_[last] - stages_over_[first]));
+double Search::freed_in(ValueId value, Span stages) const {
+  const auto [first, last] = stages;
+  return std::min(
+      over_[last + 1] - over_[first],
+      static_cast<double>(problem_[value].size.n) * (stages_over_[last + 1] - stages_over_[first]));
 }
 
-double Search::score(const Gap& gap, Stage worst, double freed) {
-  if (taste_.time < 1) {
-    const double here =
-        std::min(static_cast<double>(problem_[gap.value].size.n), lack(stays_.peak(worst)));
-    freed = std::pow(freed, taste_.time) * std::pow(here, 1 - taste_.time);
-  }
-  return cost_of(gap) / freed;
+double Search::freed_as_tasted(ValueId value, Stage worst, double freed) const {
+  if (taste_.time >= 1) return freed;
+  const double here =
+      std::min(static_cast<double>(problem_[value].size.n), lack(stays_.peak(worst)));
+  return std::pow(freed, taste_.time) * std::pow(here, 1 - taste_.time);
+}
+
+double Search::with_noise(double cost) {
+  if (taste_.noise == 0) return cost;
+  return cost * (1 + taste_.noise * 1e-3 * static_cast<double>(rng_.below(1000)));
 }
 
 // What else would have to run may have to anyway, for other things that go.
 double Search::cost_of(const Gap& gap) {
   const Stays::Added& added = added_by(gap);
   const double now = static_cast<double>(added.cost.n) - saved_after(added, gap.span.last);
-  double all = std::max(0.0, now) + 1e-3;
-  if (taste_.noise > 0) all *= 1 + taste_.noise * 1e-3 * static_cast<double>(rng_.below(1000));
+  const double all = with_noise(std::max(0.0, now) + 1e-3);
   if (taste_.own == 0) return all;
   const double own = static_cast<double>(problem_.ops[problem_[gap.value].maker].cost.n) + 1e-3;
   return std::pow(all, 1 - taste_.own) * std::pow(own, taste_.own);
@@ -253,8 +277,13 @@ double Search::added_lack(ValueId value, Stage last, double most) {
   return sum;
 }
 
-// From where it was there last; empty if it never was.
+// From where it was there last, or from when it comes back to where it does now; empty if it never
+// was.
 Span Search::missing_before(Stage stage, ValueId value) const {
+  if (const std::optional<Span> away = stays_.away_at(stage, value)) {
+    const Stage back = stays_.traffic().slot_for_read(problem_[value].size, stage);
+    return {std::max(back, away->first), away->last};
+  }
   const Stage there = stays_.last_there(stage, value);
   return there == kNobody ? Span{1, 0} : Span{there + 1, stage};
 }

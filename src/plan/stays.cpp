@@ -12,11 +12,6 @@ namespace {
 constexpr Stage kNoStage = kNobody;
 constexpr std::int64_t kWorkOfAChange = 200;
 
-bool covers(const std::vector<Span>& spans, Stage stage) {
-  return std::ranges::any_of(
-      spans, [&](const Span& span) { return span.first <= stage && stage <= span.last; });
-}
-
 Stage last_possible(const Problem& problem, const Value& value) {
   return std::min(problem.end(), value.end());
 }
@@ -25,27 +20,6 @@ bool must_stay(const Problem& problem, const Value& value, Stage stage) {
   if (!value.held_in(stage)) return false;
   if (stage <= problem.start.first) return value.appears < stage || value.maker == kNobody;
   return value.held_in(stage - 1) || stage > value.last_remake || value.maker == kNobody;
-}
-
-std::vector<Span> without(const std::vector<Span>& spans, Span gone) {
-  std::vector<Span> left;
-  for (const Span& span : spans) {
-    if (span.first < gone.first) left.push_back({span.first, std::min(span.last, gone.first - 1)});
-    if (span.last > gone.last) left.push_back({std::max(span.first, gone.last + 1), span.last});
-  }
-  return left;
-}
-
-std::vector<Span> with(const std::vector<Span>& spans, Span added) {
-  std::vector<Span> all;
-  for (const Span& span : spans) {
-    if (span.last + 1 < added.first || added.last + 1 < span.first)
-      all.push_back(span);
-    else
-      added = {std::min(span.first, added.first), std::max(span.last, added.last)};
-  }
-  all.insert(std::ranges::lower_bound(all, added.first, {}, &Span::first), added);
-  return all;
 }
 
 }  // namespace
@@ -67,6 +41,7 @@ Stays::Stays(const Problem& problem)
       stage_version_(problem.end() + 1),
       value_version_(problem.values.size()),
       cost_{cost_without_budget(problem)},
+      copies_(problem.values.size()),
       is_dirty_(problem.end() + 1),
       seen_(problem.ops.size()),
       need_stamp_(problem.values.size()),
@@ -78,8 +53,9 @@ Stays::Stays(const Problem& problem)
     if (value.appears < first && value.held_in(first)) at_start_[i] = true;
     if (value.view_of != kNoValue) views_[index(value.view_of)].push_back(ValueId{i});
     if (value.end_held > 0) held_from_[value.first_held].push_back(ValueId{i});
-    replace(ValueId{i}, all_of(ValueId{i}), {first, problem.end()});
+    replace(ValueId{i}, all_of(ValueId{i}), {}, {first, problem.end()});
   }
+  note_repeats();
   for (Stage stage = first; stage <= problem.end(); ++stage) touch(stage);
   refresh();
   keep_what_lacks();
@@ -118,6 +94,7 @@ std::vector<Span> Stays::all_of(ValueId id) const {
 
 bool Stays::begins_by_itself(Stage first, ValueId id) const {
   const Value& value = (*problem_)[id];
+  if (comes_back(first, id)) return true;
   if (first == problem_->start.first && at_start_[index(id)]) return true;
   if (value.appears < problem_->start.first) return false;
   return first == (value.maker == kNobody ? value.appears : value.appears + 1);
@@ -150,23 +127,24 @@ Stage Stays::last_there(Stage before, ValueId id) const {
   return last < 0 ? kNoStage : static_cast<Stage>(last);
 }
 
-Stage Stays::next_read(Stage from, ValueId id) const {
+Stage Stays::next_use(Stage from, ValueId id) const {
   const Value& value = (*problem_)[id];
-  Stage next = kNoStage;
-  if (value.end_held > from) next = std::max(from, value.first_held);
   const auto user = std::ranges::lower_bound(value.users, from);
-  if (user != value.users.end()) next = std::min(next, *user);
+  Stage next = user != value.users.end() ? *user : kNoStage;
   for (auto earlier = value.users.begin(); earlier != user; ++earlier)
     if (from > 0) next = std::min(next, next_rerun(*earlier, from - 1));
   return next;
 }
 
-Stage Stays::previous_read(Stage before, ValueId id) const {
+Stage Stays::next_read(Stage from, ValueId id) const {
   const Value& value = (*problem_)[id];
+  const Stage next = next_use(from, id);
+  return value.end_held > from ? std::min(next, std::max(from, value.first_held)) : next;
+}
+
+Stage Stays::previous_use(Stage before, ValueId id) const {
   Stage previous = 0;
-  if (value.first_held < value.end_held && value.first_held < before)
-    previous = std::min(before, value.end_held) - 1;
-  for (std::uint32_t user : value.users) {
+  for (std::uint32_t user : (*problem_)[id].users) {
     if (user >= before) break;
     previous = std::max(previous, user);
     const std::vector<Stage>& stages = rerun_stages_[user];
@@ -174,6 +152,13 @@ Stage Stays::previous_read(Stage before, ValueId id) const {
     if (next != stages.begin()) previous = std::max(previous, *(next - 1));
   }
   return previous;
+}
+
+Stage Stays::previous_read(Stage before, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  const Stage previous = previous_use(before, id);
+  const bool was_held = value.first_held < value.end_held && value.first_held < before;
+  return was_held ? std::max(previous, std::min(before, value.end_held) - 1) : previous;
 }
 
 std::optional<Span> Stays::gap_at(Stage stage, ValueId id) const {
@@ -190,36 +175,50 @@ std::optional<Span> Stays::gap_at(Stage stage, ValueId id) const {
 }
 
 void Stays::drop(ValueId value, Span span) {
-  replace(value, without(spans_[index(value)], span), span);
-  for (ValueId view : views_[index(value)]) replace(view, without(spans_[index(view)], span), span);
+  std::vector<Span> spans = without(spans_[index(value)], span);
+  Copy copy = possible(value, copies_[index(value)], spans);
+  replace(value, std::move(spans), std::move(copy), span);
+  for (ValueId view : views_[index(value)])
+    replace(view, without(spans_[index(view)], span), {}, span);
   refresh();
+  match_ends(value);
 }
 
 void Stays::keep(ValueId value, Span span) {
-  replace(value, with(spans_[index(value)], span), span);
+  std::vector<Span> spans = with(spans_[index(value)], span);
+  Copy copy = copies_[index(value)];
+  copy.away = without(copy.away, span);
+  copy = possible(value, std::move(copy), spans);
+  replace(value, std::move(spans), std::move(copy), span);
   refresh();
+  match_ends(value);
 }
 
 void Stays::undo(std::size_t mark) {
   while (journal_.size() > mark) {
     Change change = std::move(journal_.back());
     journal_.pop_back();
-    replace(change.value, std::move(change.before), change.span);
+    replace(change.value, std::move(change.before), std::move(change.copy), change.span);
     journal_.pop_back();
   }
   refresh();
 }
 
-void Stays::replace(ValueId value, std::vector<Span> spans, Span changed) {
+void Stays::replace(ValueId value, std::vector<Span> spans, Copy copy, Span changed) {
   work_ += kWorkOfAChange;
   std::vector<Span>& now = spans_[index(value)];
   count(value, now, -1);
+  std::swap(copies_[index(value)], copy);
+  list_copied(value, !copies_[index(value)].away.empty());
   count(value, spans, 1);
   std::swap(now, spans);
   hulls_[index(value)] = now.empty() ? Span{1, 0} : Span{now.front().first, now.back().last};
-  journal_.push_back({value, changed, std::move(spans)});
+  journal_.push_back({value, changed, std::move(spans), std::move(copy)});
   value_version_[index(value)] = ++clock_;
   touch(value, changed);
+  if (journal_.back().copy == copies_[index(value)]) return;
+  touch(value, journal_.back().copy);
+  touch(value, copies_[index(value)]);
 }
 
 void Stays::count(ValueId value, const std::vector<Span>& spans, std::int64_t sign) {
@@ -259,7 +258,15 @@ void Stays::touch(ValueId id, Span changed) {
   for (std::uint32_t user : value.users) touch_runs(user);
 }
 
+void Stays::touch(ValueId value, const Copy& copy) {
+  for (const Span& away : copy.away) {
+    touch(value, away);
+    touch(away.last + 1);
+  }
+}
+
 void Stays::refresh() {
+  stale_ = problem_->tier.has_value();
   for (Stage stage : std::exchange(dirty_, {})) {
     is_dirty_[stage] = false;
     evaluate(stage);

@@ -20,6 +20,7 @@ class StaysEmitter final : public PlanWriter {
   explicit StaysEmitter(const Stays& stays)
       : PlanWriter{stays.problem()},
         stays_{stays},
+        traffic_{stays.traffic()},
         ends_(problem_.end() + 1),
         constants_(problem_.end() + 1),
         last_need_(problem_.values.size()) {}
@@ -29,7 +30,10 @@ class StaysEmitter final : public PlanWriter {
     for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
       const Value& value = problem_.values[i];
       if (stays_.at_start_[i]) put(ValueId{i}, stage_);
-      if (value.maker == kNobody && value.appears >= stage_ && value.appears < constants_.size())
+      if (stays_.begins_away(ValueId{i}))
+        begin_away(ValueId{i});
+      else if (value.maker == kNobody && value.appears >= stage_ &&
+               value.appears < constants_.size())
         constants_[value.appears].push_back(ValueId{i});
       for (const Span& span : stays_.spans_[i]) ends_[span.last].push_back(ValueId{i});
     }
@@ -43,15 +47,39 @@ class StaysEmitter final : public PlanWriter {
     for (std::uint32_t op : runs)  // what was needed in an earlier stage has an older number
       for (ValueId input : problem_.ops[op].inputs) last_need_[index(input)] = need_of(op);
     for (ValueId value : ends_[stage_])
-      if (!needed_after_start(value) && !problem_[value].held_in(stage_)) drop(value);
+      if (!needed_after_start(value) && !stays_on(value)) drop(value);
     for (ValueId value : constants_[stage_]) put(value, stage_);
+    carry_out(Move::Prefetch, traffic_.prefetches(), next_prefetch_, stage_);
     for (std::uint32_t op : runs) run(op);
     if (stage_ == problem_.end()) return;
+    carry_out(Move::Forget, traffic_.forgets(), next_forget_, stage_ + 1);
+    carry_out(Move::Offload, traffic_.offloads(), next_offload_, stage_ + 1);
     for (ValueId value : ends_[stage_]) drop(value);
     for (ValueId value : stays_.held_from_[stage_])
       if (!keeps_beyond(value)) drop(value);
     for (ValueId value : constants_[stage_])
       if (!keeps_beyond(value)) drop(value);
+  }
+
+  void finish() override {
+    if (stays_.copied().empty()) return;
+    plan_.waited = traffic_.waited();
+    plan_.cost += plan_.waited;
+    plan_.tier_peak = traffic_.tier_peak();
+  }
+
+  void begin_away(ValueId value) {
+    plan_.schedule.moves.push_back({Move::Evict, index(problem_[value].storage)});
+  }
+
+  // Those of the stage's beginning.
+  void carry_out(Move move, std::span<const Traffic::Event> events, std::size_t& next,
+                 Stage stage) {
+    for (; next < events.size() && events[next].stage == stage; ++next) {
+      const ValueId value = events[next].value;
+      plan_.schedule.moves.push_back({move, index(problem_[value].storage)});
+      if (move == Move::Prefetch) put(value, stage_);
+    }
   }
 
   // Grows with stage and op.
@@ -64,9 +92,9 @@ class StaysEmitter final : public PlanWriter {
   [[nodiscard]] bool keeps_beyond(ValueId value) const {
     return stage_ < problem_.end() && stays_.keeps(stage_ + 1, value);
   }
+  [[nodiscard]] bool stays_on(ValueId value) const { return stays_.stays_after(stage_, value); }
   [[nodiscard]] bool wanted_after(std::uint32_t op, ValueId value) const {
-    return last_need_[index(value)] > need_of(op) || keeps_beyond(value) ||
-           problem_[value].held_in(stage_);
+    return last_need_[index(value)] > need_of(op) || stays_on(value);
   }
 
   void run(std::uint32_t op) {
@@ -84,6 +112,8 @@ class StaysEmitter final : public PlanWriter {
   }
 
   const Stays& stays_;
+  const Traffic& traffic_;
+  std::size_t next_forget_ = 0, next_offload_ = 0, next_prefetch_ = 0;
   std::vector<std::vector<ValueId>> ends_, constants_;  // by stage
   std::vector<std::uint64_t> last_need_;                // by value
 };

@@ -34,8 +34,16 @@ bool Stays::there(Stage stage, ValueId value, ValueId away) const {
   return keeps(stage, value);
 }
 
+bool Stays::is_held(Stage stage, ValueId value) const {
+  return (*problem_)[value].held_in(stage) && !away_at(stage, value);
+}
+
+// Of what is there in the stage: when it ends.
 bool Stays::stays_after(Stage stage, ValueId value) const {
-  return (stage < problem_->end() && keeps(stage + 1, value)) || (*problem_)[value].held_in(stage);
+  if (is_held(stage, value)) return true;
+  if (stage == problem_->end()) return false;
+  if (copies_[index(value)].away.empty()) return keeps(stage + 1, value);
+  return goes_away(stage + 1, value) || (keeps(stage + 1, value) && !comes_back(stage + 1, value));
 }
 
 void Stays::find_runs(Stage stage, ValueId away) {
@@ -50,7 +58,7 @@ void Stays::find_runs(Stage stage, ValueId away) {
     seen_[stage] = search_;
   }
   for (ValueId value : held_from_[stage])
-    if ((*problem_)[value].appears != stage) provide(stage, value, away);
+    if ((*problem_)[value].appears != stage && !away_at(stage, value)) provide(stage, value, away);
   for (ValueId value : begins_[stage + 1])
     if (keeps(stage + 1, value)) provide(stage, value, away);
   if (away != kNoValue && stage < problem_->end()) {
@@ -67,11 +75,18 @@ void Stays::find_runs(Stage stage, ValueId away) {
   work_ += kWorkOfARead * static_cast<std::int64_t>(asked_.size() + runs_.size());
 }
 
+// What is in the tier is not made again but comes back earlier.
+bool Stays::can_make(Stage stage, ValueId id) const {
+  const Value& value = (*problem_)[id];
+  return value.maker != kNobody && value.appears <= stage && stage <= value.last_remake &&
+         !away_at(stage, id);
+}
+
 void Stays::provide(Stage stage, ValueId id, ValueId away) {
   const Value& value = (*problem_)[id];
   asked_.push_back(id);
   if (there(stage, id, away) || value.appears == stage) return;
-  if (value.maker == kNobody || value.appears > stage || stage > value.last_remake) {
+  if (!can_make(stage, id)) {
     if (std::ranges::find(lacking_, id) == lacking_.end()) lacking_.push_back(id);
     return;
   }
@@ -131,7 +146,7 @@ void Stays::ask_readers(Stage stage, ValueId away, const auto& ask) {
       if (is_away(input)) ask(input);
   }
   for (ValueId value : held_from_[stage])
-    if (is_away(value) && (*problem_)[value].appears != stage) ask(value);
+    if (is_away(value) && (*problem_)[value].appears != stage && !away_at(stage, value)) ask(value);
   if (stage == problem_->end()) return;
   if (keeps(stage + 1, away)) ask(away);
   for (ValueId view : views_[index(away)])
@@ -147,7 +162,7 @@ Stays::Added Stays::added_by_drop(ValueId value, Span gap, Nanos most) {
     const Value& asked = (*problem_)[id];
     added.depends_on.push_back(id);
     if (there(stage, id, value) || asked.appears == stage) return;
-    if (asked.maker == kNobody || asked.appears > stage || stage > asked.last_remake) {
+    if (!can_make(stage, id)) {
       added.possible = added.possible && id != value;
       return;
     }

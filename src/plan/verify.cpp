@@ -32,6 +32,23 @@ class Device {
     }
   }
 
+  // Before anything else.
+  [[nodiscard]] bool may_begin_away(ScheduledMove move) const {
+    return move.move == Move::Evict && problem_.tier && problem_.repeats &&
+           problem_.start.first == 0 &&
+           std::ranges::find(*problem_.repeats, StorageId{move.item}) != problem_.repeats->end();
+  }
+
+  void begin_away(std::uint32_t storage) {
+    StorageState& s = storages_[storage];
+    const auto comes =
+        std::ranges::find_if(s.values, [&](std::uint32_t i) { return comes_now(i); });
+    if (comes == s.values.end() || s.begins_away)
+      throw Broken{fmt::format("storage {} is evicted and not there", storage)};
+    s.begins_away = true;
+    back_up(storage, ValueId{*comes});
+  }
+
   void carry_out(ScheduledMove move) {
     if (move.move == Move::Compute) return compute(move.item);
     if (move.item >= storages_.size())
@@ -60,8 +77,11 @@ class Device {
     if (next_ != problem_.end())
       throw Broken{fmt::format("{} never runs", place_of(problem_, next_))};
     check_held();
-    for (const StorageState& s : storages_)
+    if (problem_.repeats) check_ends();
+    for (const StorageState& s : storages_) {
       if (s.resident) wait_until(s.arrives);
+      if (s.begins_away) wait_until(s.copied);
+    }
   }
 
   void report(Verdict& verdict) const {
@@ -78,6 +98,7 @@ class Device {
     Nanos arrives;              // when the copy from the tier is done
     ValueId backup = kNoValue;  // what the tier has a copy of
     Nanos copied;               // when the copy to the tier is done
+    bool begins_away = false;   // in the tier, where it has to end
   };
 
   [[nodiscard]] Bytes size(std::uint32_t storage) const { return problem_.storages[storage]; }
@@ -116,7 +137,9 @@ class Device {
   }
 
   [[nodiscard]] bool comes_now(std::uint32_t value) const {
-    return problem_.values[value].maker == kNobody && problem_.values[value].appears == next_;
+    const Value& comes = problem_.values[value];
+    return comes.maker == kNobody && comes.appears == next_ &&
+           !storages_[index(comes.storage)].begins_away;
   }
 
   [[nodiscard]] bool is_to_come(std::uint32_t storage) const {
@@ -154,6 +177,17 @@ class Device {
       if (problem_.values[i].held_in(next_) && !is_somewhere(i))
         throw Broken{fmt::format("storage {} must be there at {} and is not",
                                  index(problem_.values[i].storage), place_of(problem_, next_))};
+  }
+
+  void check_ends() const {
+    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
+      const Value& value = problem_.values[i];
+      if (!value.held_in(next_) || value.view_of != kNoValue) continue;
+      const StorageState& s = storages_[index(value.storage)];
+      if (s.begins_away ? s.backup != ValueId{i} : !there_[i])
+        throw Broken{fmt::format("storage {} must end {}", index(value.storage),
+                                 s.begins_away ? "in the tier, where it began" : "on the device")};
+    }
   }
 
   void compute(std::uint32_t number) {
@@ -245,12 +279,16 @@ class Device {
     if (content == kNoValue)
       throw Broken{fmt::format("storage {} is offloaded and not there", storage)};
     if (s.backup != kNoValue) forget_copy(storage);
+    back_up(storage, content);
+    const Nanos begin = std::max({clock_, writer_free_, s.arrives});
+    s.copied = writer_free_ = begin + transfer_time(size(storage), problem_.tier->link.write);
+  }
+
+  void back_up(std::uint32_t storage, ValueId content) {
     copies_ += size(storage);
     if (copies_ > problem_.tier->capacity)
       throw Broken{fmt::format("the tier has no room for storage {}", storage)};
-    s.backup = content;
-    const Nanos begin = std::max({clock_, writer_free_, s.arrives});
-    s.copied = writer_free_ = begin + transfer_time(size(storage), problem_.tier->link.write);
+    storages_[storage].backup = content;
   }
 
   void forget(std::uint32_t storage) {
@@ -305,6 +343,10 @@ Verdict verify(const Problem& problem, const Schedule& schedule) {
   std::optional<Device> device;
   try {
     device.emplace(problem, schedule.budget);
+    for (; verdict.at < schedule.moves.size(); ++verdict.at) {
+      if (!device->may_begin_away(schedule.moves[verdict.at])) break;
+      device->begin_away(schedule.moves[verdict.at].item);
+    }
     for (; verdict.at < schedule.moves.size(); ++verdict.at)
       device->carry_out(schedule.moves[verdict.at]);
     device->finish();

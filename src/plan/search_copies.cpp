@@ -1,0 +1,111 @@
+// What a search puts into the tier.
+#include <algorithm>
+
+#include "plan/search.h"
+
+namespace weir::plan {
+namespace {
+
+constexpr std::int64_t kWorkOfASlot = 150;
+
+}  // namespace
+
+// So that it is away in this stage: before and after for as long as nobody waits for it, and at the
+// price of waiting if there is no time for its copies.
+std::optional<Search::CopyGap> Search::copyable(Stage stage, ValueId value) const {
+  const Span hull = stays_.hull(value);
+  if (stage < hull.first || stage > hull.last || spared_[index(value)].copied) return std::nullopt;
+  if (!stays_.keeps(stage, value)) return std::nullopt;
+  std::optional<CopyGap> found;
+  if (const std::optional<Stays::CopyGap> gap = stays_.copy_gap_at(stage, value))
+    found = copy_in(*gap, stage, value);
+  if (!found || found->waits)
+    if (const std::optional<CopyGap> ends = copy_at_ends(stage, value)) found = ends;
+  if (found && is_pinned(value, found->away)) return std::nullopt;
+  return found;
+}
+
+std::optional<Search::CopyGap> Search::copy_in(const Stays::CopyGap& gap, Stage stage,
+                                               ValueId value) const {
+  const Traffic& traffic = stays_.traffic();
+  const Bytes size = problem_[value].size;
+  const std::vector<Span>& before = stays_.copy(value).away;
+  const bool has_copy = !before.empty() && before.front().first < gap.first;
+  Traffic::Slot write{gap.first, gap.first};
+  if (!has_copy) write = traffic.slot_for_write(size, gap.first);
+  const Stage back = gap.comes_back ? traffic.slot_for_read(size, gap.end) : gap.end;
+  const Span away{std::min(write.end, stage), std::max(back, stage + 1) - 1};
+  const Stage offload = std::min(write.begin, away.first);
+  const Span in_tier{has_copy ? away.first : offload, std::min(gap.end, problem_.end())};
+  if (!traffic.has_room(size, in_tier)) return std::nullopt;
+  return CopyGap{value, away, offload, write.end > stage || back <= stage};
+}
+
+// A storage that begins in the tier, and ends there.
+std::optional<Search::CopyGap> Search::copy_at_ends(Stage stage, ValueId value) const {
+  const ValueId last = stays_.at_end(value);
+  if (last == kNoValue || stays_.hull(value).first != 0) return std::nullopt;
+  const Stage read = stays_.next_use(0, value);
+  if (read <= stage) return std::nullopt;
+  const Traffic& traffic = stays_.traffic();
+  const Bytes size = problem_[value].size;
+  const Stage back = read == kNobody ? problem_.end() + 1 : traffic.slot_for_read(size, read);
+  CopyGap found{value, {0, std::max(back, stage + 1) - 1}, kNobody, back <= stage};
+  if (last == value)
+    return traffic.has_room(size, {0, problem_.end()}) ? std::optional{found} : std::nullopt;
+  const std::optional<Stays::CopyGap> gap = stays_.end_gap(last);
+  if (!gap) return std::nullopt;
+  const Traffic::Slot write = traffic.slot_for_write(size, gap->first);
+  found.at_end = last;
+  found.away_at_end = {std::min(write.end, problem_.end()), problem_.end()};
+  found.offload_at_end = std::min(write.begin, found.away_at_end.first);
+  found.waits = found.waits || write.end > problem_.end();
+  const bool room = traffic.has_room(size, {0, std::min(read, problem_.end())}) &&
+                    traffic.has_room(size, {found.offload_at_end, problem_.end()});
+  return room ? std::optional{found} : std::nullopt;
+}
+
+double Search::freed_by(const CopyGap& gap) const {
+  const double freed = freed_in(gap.value, gap.away);
+  return gap.at_end == kNoValue ? freed : freed + freed_in(gap.at_end, gap.away_at_end);
+}
+
+double Search::bound_of(const CopyGap& gap, Stage worst) {
+  work_ += kWorkOfASlot;
+  return copy_score(gap, worst, {});
+}
+
+double Search::score_of(const CopyGap& gap, Stage worst) {
+  work_ += kWorkOfASlot;
+  if (!gap.waits) return copy_score(gap, worst, {});
+  const std::size_t mark = stays_.mark();
+  const Nanos before = stays_.cost();
+  apply(gap);
+  const Nanos waited = std::max(Nanos{}, stays_.cost() - before);
+  const bool sound = stays_.sound();
+  stays_.undo(mark);
+  if (!sound) return kNever;
+  if (waited >= most_added()) {
+    refused_ = true;
+    return kNever;
+  }
+  return copy_score(gap, worst, waited);
+}
+
+// The link's time is worth something too: others could be copied instead.
+double Search::copy_score(const CopyGap& gap, Stage worst, Nanos waited) {
+  const Link& link = problem_.tier->link;
+  const Bytes size = problem_[gap.value].size;
+  const double freed = freed_by(gap);
+  if (freed <= 0) return kNever;
+  const Nanos copies = transfer_time(size, link.write) + transfer_time(size, link.read);
+  const double cost = static_cast<double>(waited.n) + taste_.link * static_cast<double>(copies.n);
+  return with_noise(cost + 1e-3) / freed_as_tasted(gap.value, worst, freed);
+}
+
+void Search::apply(const CopyGap& gap) {
+  stays_.put_away(gap.value, gap.away, gap.offload);
+  if (gap.at_end != kNoValue) stays_.put_away(gap.at_end, gap.away_at_end, gap.offload_at_end);
+}
+
+}  // namespace weir::plan
