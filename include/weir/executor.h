@@ -1,5 +1,8 @@
 #pragma once
 
+#include <optional>
+
+#include "weir/policy.h"
 #include "weir/types.h"
 
 namespace weir {
@@ -29,6 +32,8 @@ class Executor {
   virtual void finish_fetch(StorageId /*storage*/) {}
   // The tier's copy is not needed any more. It may be on its way there.
   virtual void discard_copy(StorageId /*storage*/) {}
+  // Where offloaded bytes go; nothing: there is no tier.
+  [[nodiscard]] virtual std::optional<Reach> tier() const { return std::nullopt; }
   // The time it takes to offload and fetch this many bytes.
   [[nodiscard]] virtual Nanos transfer_cost(Bytes /*size*/) const { return {}; }
   // The output of an op that was run again became the storage's bytes.

@@ -6,9 +6,16 @@
 #include <vector>
 
 #include "weir/graph.h"
+#include "weir/tier.h"
 #include "weir/types.h"
 
 namespace weir {
+
+// A place for offloaded bytes, as far as plans need to know it.
+struct Reach {
+  Link link;
+  Bytes capacity;
+};
 
 // What a policy may know when it is asked: the graph, the time, and who may be reclaimed.
 struct View {
@@ -19,6 +26,7 @@ struct View {
   std::size_t candidates = 0;  // slots that are not gaps
   Bytes used = {}, budget = {};
   bool offload = false;  // what cannot be recomputed may go to a tier
+  std::optional<Reach> tier = {};  // told at the end of a step only
   Nanos spent = {};      // so far: on ops that were run again, and on what was offloaded
 };
 

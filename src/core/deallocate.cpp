@@ -147,7 +147,9 @@ void State::end_step() {
       lose_recipe(storage);
   }
   ++step_;
-  policy_.end_step(view());
+  View now = view();
+  now.tier = executor_.tier();
+  policy_.end_step(now);
 }
 
 }  // namespace weir::core

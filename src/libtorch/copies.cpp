@@ -119,6 +119,11 @@ void Runtime::free_discarded() {
   });
 }
 
+std::optional<Reach> Runtime::tier() const {
+  if (!core_->tier) return std::nullopt;
+  return Reach{core_->tier->link(), core_->tier->capacity()};
+}
+
 Nanos Runtime::transfer_cost(Bytes size) const {
   const Link link = core_->tier->link();
   return transfer_time(size, link.write) + transfer_time(size, link.read);

@@ -108,6 +108,7 @@ class Runtime final : public Executor {
   bool finish_offload(StorageId storage) override;
   void finish_fetch(StorageId storage) override;
   void discard_copy(StorageId storage) override;
+  [[nodiscard]] std::optional<Reach> tier() const override;
   [[nodiscard]] Nanos transfer_cost(Bytes size) const override;
   void adopted(StorageId storage, std::uint32_t output) override;
   void rejected(std::uint32_t output) override;

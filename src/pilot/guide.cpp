@@ -40,40 +40,46 @@ std::vector<std::vector<plan::Span>> spans_of(const plan::Stays& stays,
   return spans;
 }
 
+// Weights, and what the optimizer keeps of them: the next step begins with what this one ends with.
+std::vector<StorageId> there_at_both_ends(const plan::Problem& problem, const StepLog& step,
+                                          std::span<const std::uint32_t> numbers) {
+  const std::vector<StorageId> carried = step.carried();
+  std::vector<StorageId> found;
+  for (const plan::Value& value : problem.values) {
+    const std::uint32_t number = numbers[index(value.storage)];
+    if (value.maker != plan::kNobody || value.appears != 0 || number == StepLog::kNone) continue;
+    if (carried[number] != kNoStorage && !step.released(number)) found.push_back(value.storage);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::optional<Guide> Guide::make(const StepLog& step, const Room& room) {
-  std::optional<Guide> best;
-  for (const bool idle : {false, true}) {
-    if (idle && !room.tier) continue;
-    for (const bool results : {false, true}) {
-      std::optional<Guide> guide = make(step, room, {.results = results, .idle = idle});
-      if (!guide) continue;
-      if (!best || guide->added_ < best->added_) best = std::move(guide);
-      break;
-    }
-  }
-  return best;
+  for (const auto results : {StepLog::Results::Stay, StepLog::Results::MayGo})
+    if (std::optional<Guide> guide = make(step, room, results)) return guide;
+  return std::nullopt;
 }
 
-std::optional<Guide> Guide::make(const StepLog& step, const Room& room,
-                                 const StepLog::Without& without) {
-  const StepLog::Numbered numbered = step.trace(without);
-  const plan::Problem problem = plan::problem_of(numbered.trace, plan::LetGo::StaysIfRemakable);
+std::optional<Guide> Guide::make(const StepLog& step, const Room& room, StepLog::Results results) {
+  const StepLog::Numbered numbered = step.trace(results);
+  plan::Problem problem = plan::problem_of(numbered.trace, plan::LetGo::StaysIfRemakable);
+  if (room.tier) {
+    problem.tier = {room.tier->link, room.tier->capacity};
+    problem.repeats = there_at_both_ends(problem, step, numbered.numbers);
+  }
   const Bytes least = plan::floor_of(problem).budget;
   if (least > room.budget) return std::nullopt;
   const Bytes budget = std::max(least, room.budget - room.margin);
   const std::optional<plan::Stays> stays = plan::plan_fast(problem, budget, effort_for(problem));
   if (!stays) return std::nullopt;
-  Guide guide{step, numbered.numbers, *stays};
-  if (!without.idle) return guide;
-  guide.idle_ = step.idle();
-  for (const StepLog::Idle& idle : guide.idle_) guide.added_ += idle.cost;
-  return guide;
+  return Guide{step, numbered.numbers, *stays};
 }
 
 Guide::Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays)
-    : digests_{step.digests()}, added_{stays.cost() - stays.problem().base_cost} {
+    : digests_{step.digests()},
+      added_{stays.cost() - stays.problem().base_cost},
+      carried_{step.carried()} {
   const plan::Problem& problem = stays.problem();
   std::vector<std::vector<std::uint32_t>> ends(step.storages()), reads(step.storages());
   std::vector<std::vector<std::uint32_t>> leaves(problem.ops.size());
@@ -91,9 +97,41 @@ Guide::Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const 
       if (span.last < leaves.size()) leaves[span.last].push_back(number);
     }
   }
+  note_copies(numbers, stays, leaves);
   stays_ = Rows{ends};
   leaves_ = Rows{leaves};
   reads_ = Rows{reads};
+}
+
+// What happens when stage t begins, happens after op t-1.
+void Guide::note_copies(std::span<const std::uint32_t> numbers, const plan::Stays& stays,
+                        std::vector<std::vector<std::uint32_t>>& leaves) {
+  const plan::Problem& problem = stays.problem();
+  const auto number_of = [&](plan::ValueId value) { return numbers[index(problem[value].storage)]; };
+  std::vector<std::vector<std::uint32_t>> away(carried_.size());
+  for (plan::ValueId value : stays.copied()) {
+    const std::uint32_t number = number_of(value);
+    if (number == StepLog::kNone) continue;
+    for (const plan::Span& span : stays.copy(value).away) {
+      away[number].push_back(span.first);
+      away[number].push_back(span.last);
+      if (span.first == 0)
+        away_at_start_.push_back(number);
+      else
+        leaves[span.first - 1].push_back(number);
+    }
+  }
+  const auto by_op = [&](std::span<const plan::Traffic::Event> events) {
+    std::vector<std::vector<std::uint32_t>> rows(problem.ops.size());
+    for (const plan::Traffic::Event& event : events)
+      if (event.stage != 0 && number_of(event.value) != StepLog::kNone)
+        rows[event.stage - 1].push_back(number_of(event.value));
+    return Rows{rows};
+  };
+  away_ = Rows{away};
+  if (stays.copied().empty()) return;
+  saved_ = by_op(stays.traffic().offloads());
+  brought_ = by_op(stays.traffic().prefetches());
 }
 
 Guide::Rows::Rows(const std::vector<std::vector<std::uint32_t>>& rows) {
@@ -109,11 +147,19 @@ std::span<const std::uint32_t> Guide::Rows::operator[](std::size_t row) const {
   return std::span{items_}.subspan(first, ends_[row] - first);
 }
 
-bool Guide::stays_after(std::uint32_t op, std::uint32_t number) const {
-  const std::span<const std::uint32_t> row = stays_[number];
-  for (std::size_t i = 0; i < row.size() && row[i] <= op + 1; i += 2)
-    if (op + 1 <= row[i + 1]) return true;
+bool Guide::Rows::covers(std::size_t row, std::uint32_t stage) const {
+  const std::span<const std::uint32_t> ends = (*this)[row];
+  for (std::size_t i = 0; i < ends.size() && ends[i] <= stage; i += 2)
+    if (stage <= ends[i + 1]) return true;
   return false;
+}
+
+bool Guide::stays_after(std::uint32_t op, std::uint32_t number) const {
+  return stays_.covers(number, op + 1);
+}
+
+bool Guide::away_after(std::uint32_t op, std::uint32_t number) const {
+  return away_.covers(number, op + 1);
 }
 
 std::uint32_t Guide::next_read(std::uint32_t op, std::uint32_t number) const {

@@ -19,8 +19,8 @@ class Guide {
  public:
   struct Room {
     Bytes budget;
-    Bytes margin = {};  // better not used
-    bool tier = false;  // what only the optimizer reads may be offloaded until then
+    Bytes margin = {};               // better not used
+    std::optional<Reach> tier = {};  // what goes may also be copied there
   };
   // Plans the step with plan/fast. Nothing if no schedule was found that keeps the budget.
   static std::optional<Guide> make(const StepLog& step, const Room& room);
@@ -38,8 +38,21 @@ class Guide {
   // The next op, from this one on, that reads it; UINT32_MAX: none.
   [[nodiscard]] std::uint32_t next_read(std::uint32_t op, std::uint32_t number) const;
 
-  // What is offloaded, if bytes lack, until the optimizer reads it.
-  [[nodiscard]] std::span<const StepLog::Idle> idle() const { return idle_; }
+  // When the op has run: what is in the tier only; what begins to be copied there, and back.
+  [[nodiscard]] bool away_after(std::uint32_t op, std::uint32_t number) const;
+  [[nodiscard]] std::span<const std::uint32_t> saved_after(std::uint32_t op) const {
+    return saved_[op];
+  }
+  [[nodiscard]] std::span<const std::uint32_t> brought_after(std::uint32_t op) const {
+    return brought_[op];
+  }
+  // What is in the tier when the step begins, and ends.
+  [[nodiscard]] std::span<const std::uint32_t> away_at_start() const { return away_at_start_; }
+  [[nodiscard]] std::size_t storages() const { return carried_.size(); }  // numbered
+  // What was there before the step that was planned: it is known before the step touches it.
+  [[nodiscard]] StorageId carried(std::uint32_t number) const {
+    return number < carried_.size() ? carried_[number] : kNoStorage;
+  }
 
   // What the plan adds to the step's own time, at most.
   [[nodiscard]] Nanos added() const { return added_; }
@@ -51,20 +64,26 @@ class Guide {
     Rows() = default;
     explicit Rows(const std::vector<std::vector<std::uint32_t>>& rows);
     [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t row) const;
+    // Of a row of first and last ones: is this between two of them?
+    [[nodiscard]] bool covers(std::size_t row, std::uint32_t stage) const;
 
    private:
     std::vector<std::uint32_t> ends_, items_;
   };
 
   static std::optional<Guide> make(const StepLog& step, const Room& room,
-                                   const StepLog::Without& without);
+                                   StepLog::Results results);
+  void note_copies(std::span<const std::uint32_t> numbers, const plan::Stays& stays,
+                   std::vector<std::vector<std::uint32_t>>& leaves);
   Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays);
 
   std::vector<std::uint64_t> digests_;  // by op
   Nanos added_;
-  std::vector<StepLog::Idle> idle_;
-  Rows stays_;   // by number: where each stay begins and ends; ascending
-  Rows leaves_;  // by op: numbers
+  Rows stays_, away_;            // by number: where each stay begins and ends; ascending
+  Rows leaves_;                  // by op: numbers
+  Rows saved_, brought_;         // by op: numbers
+  std::vector<std::uint32_t> away_at_start_;
+  std::vector<StorageId> carried_;  // by number
   Rows reads_;   // by number: ops, ascending
 };
 

@@ -25,19 +25,43 @@ Bytes share(Bytes whole, std::int64_t of) { return {whole.n / of}; }
 class Planned final : public policy::Wrapper {
  public:
   Planned(std::unique_ptr<Policy> online, bool in_background)
-      : Wrapper{std::move(online), static_cast<Changes>(Change::Restored)},
+      : Wrapper{std::move(online), static_cast<Changes>(Change::Offered)},
         planner_{in_background} {}
 
   std::optional<Choice> choose(const View& view, Bytes need) override {
     asked_ = true;
     if (guide_ != nullptr) {
-      if (const std::optional<StorageId> victim = by_plan(view)) return Choice{*victim, true};
+      if (const std::optional<StorageId> victim = by_plan(view, Wait::IfNeedBe))
+        return Choice{*victim, true};
     }
     const std::optional<Choice> choice = Wrapper::choose(view, need);
     if (guide_ != nullptr && choice) lacked_ += view.graph[choice->victim].size;
     return choice;
   }
 
+  // What is to come back stays on the list until it is on its way.
+  void look_ahead(const View& view, Ahead& ahead) override {
+    if (guide_ == nullptr) return;
+    for (; looked_ <= at_; ++looked_) {
+      for (std::uint32_t number : guide_->saved_after(looked_))
+        if (const StorageId storage = find(view, number); storage != kNoStorage)
+          ahead.save.push_back(storage);
+      const std::span<const std::uint32_t> brought = guide_->brought_after(looked_);
+      brought_.insert(brought_.end(), brought.begin(), brought.end());
+    }
+    std::erase_if(brought_, [&](std::uint32_t number) {
+      const StorageId storage = find(view, number);
+      if (storage == kNoStorage || view.graph[storage].where() != Residency::Offloaded) return true;
+      if (view.graph[storage].arriving) return true;
+      ahead.bring.push_back(storage);
+      return false;
+    });
+  }
+  std::optional<Choice> spare(const View& view) override {
+    if (guide_ == nullptr) return Wrapper::spare(view);
+    const std::optional<StorageId> victim = by_plan(view, Wait::Never);
+    return victim ? std::optional{Choice{*victim, true}} : std::nullopt;
+  }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> mutated) override {
     Wrapper::begin(graph, op, mutated);
@@ -68,7 +92,7 @@ class Planned final : public policy::Wrapper {
   }
   void note(const Graph& graph, StorageId storage, Change change) override {
     Wrapper::note(graph, storage, change);
-    if (change == Change::Restored && guide_ != nullptr) restored_.push_back(storage);
+    if (change == Change::Offered && guide_ != nullptr) offered_.push_back(storage);
   }
   void end_step(const View& view) override {
     Wrapper::end_step(view);
@@ -109,7 +133,7 @@ class Planned final : public policy::Wrapper {
       planned_again_ = 0;
     }
     margin_ = std::max(margin_, share(budget, 128));
-    if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.offload}, online);
+    if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.tier}, online);
   }
 
   // Steps that differ each time are not worth planning: it would only take the program's cores.
@@ -134,54 +158,63 @@ class Planned final : public policy::Wrapper {
     if (guide_ != nullptr ? guide_->fits(op, digest) : op != 0 && !news) return;
     guide_ = cache_.find_for(op, digest, budget_);
     forget_leaving();
-    if (guide_ != nullptr) idle_.assign(guide_->idle().begin(), guide_->idle().end());
     look_around_ = op != 0;
-    seen_ops_ = op;
+    seen_ops_ = looked_ = op;
   }
 
-  // Of those that the plan does not want any more the one that is read again last.
-  std::optional<StorageId> by_plan(const View& view) {
+  // The storage of this number, or the one that had it when the step was planned, if this step has
+  // not come to it yet. kNoStorage: it is gone.
+  [[nodiscard]] StorageId find(const View& view, std::uint32_t number) const {
+    if (number < log_.storages()) return log_.storage_of(number);
+    const StorageId storage = guide_->carried(number);
+    if (storage == kNoStorage || index(storage) >= view.graph.storages()) return kNoStorage;
+    const bool known = log_.number_of(storage) != StepLog::kNone;
+    return known || view.graph[storage].where() == Residency::Dead ? kNoStorage : storage;
+  }
+
+  enum class Wait : std::uint8_t { Never, IfNeedBe };
+  static constexpr std::uint64_t kBeforeAnyThatIsSaved = std::uint64_t{1} << 33;
+
+  // Of those that the plan does not want any more the one that is read again last; one whose copy
+  // is still being made only if there is no other.
+  std::optional<StorageId> by_plan(const View& view, Wait wait) {
     notice_leaving(view);
     std::optional<StorageId> best;
-    std::uint32_t latest = 0;
+    std::uint64_t latest = 0;
     std::erase_if(leaving_, [&](std::uint32_t number) {
-      const StorageId storage = log_.storage_of(number);
-      const bool gone = storage == kNoStorage || !view.graph[storage].resident();
-      if (gone || guide_->stays_after(at_, number)) {
+      const StorageId storage = find(view, number);
+      if (storage == kNoStorage || !leaves(view.graph[storage], number)) {
         listed_[number] = false;
         return true;
       }
       const Storage& s = view.graph[storage];
-      if (s.place != Place::Candidate || s.awaited != 0 || !s.has_recipe()) return false;
-      const std::uint32_t read = guide_->next_read(at_ + 1, number);
-      if (!best || read > latest) {
+      if (s.place != Place::Candidate || s.awaited != 0) return false;
+      if (!s.has_recipe() && !s.backed && !s.saving) return false;
+      if (s.saving && wait == Wait::Never) return false;
+      const std::uint64_t rank =
+          guide_->next_read(at_ + 1, number) + (s.saving ? 1ull : kBeforeAnyThatIsSaved);
+      if (rank > latest) {
         best = storage;
-        latest = read;
+        latest = rank;
       }
       return false;
     });
-    return best ? best : idle(view);
+    return best;
   }
 
-  // What only the optimizer reads, until it does.
-  std::optional<StorageId> idle(const View& view) {
-    while (!idle_.empty()) {
-      const StorageId storage = idle_.back().storage;
-      const bool known = index(storage) < view.graph.storages() &&
-                         log_.number_of(storage) == StepLog::kNone &&
-                         view.graph[storage].place == Place::Candidate;
-      idle_.pop_back();
-      if (known && !view.graph[storage].has_recipe()) return storage;
-    }
-    return std::nullopt;
+  [[nodiscard]] bool leaves(const Storage& s, std::uint32_t number) const {
+    if (!s.resident() || guide_->stays_after(at_, number)) return false;
+    return s.has_recipe() || guide_->away_after(at_, number);
   }
 
   void notice_leaving(const View& view) {
-    listed_.resize(log_.storages());
+    listed_.resize(std::max(log_.storages(), guide_->storages()));
+    if (seen_ops_ == 0)
+      for (std::uint32_t number : guide_->away_at_start()) list(number);
     for (; seen_ops_ <= at_; ++seen_ops_)
       for (std::uint32_t number : guide_->leaves_in(seen_ops_)) list(number);
-    for (StorageId storage : restored_) list(log_.number_of(storage));
-    restored_.clear();
+    for (StorageId storage : offered_) list(log_.number_of(storage));
+    offered_.clear();
     if (std::exchange(look_around_, false))
       for (StorageId storage : view.slots)
         if (storage != kNoStorage) list(log_.number_of(storage));
@@ -195,9 +228,9 @@ class Planned final : public policy::Wrapper {
 
   void forget_leaving() {
     leaving_.clear();
-    restored_.clear();
+    offered_.clear();
     listed_.clear();
-    idle_.clear();
+    brought_.clear();
   }
 
   Planner planner_;
@@ -218,8 +251,9 @@ class Planned final : public policy::Wrapper {
   std::uint32_t seen_ops_ = 0;          // whose leaving is noticed
   std::vector<std::uint32_t> leaving_;  // numbers: the plan may not want them any more
   std::vector<bool> listed_;            // by number
-  std::vector<StorageId> restored_;     // since the last choice
-  std::vector<StepLog::Idle> idle_;     // of the plan: not offloaded yet
+  std::vector<StorageId> offered_;      // since the last choice
+  std::uint32_t looked_ = 0;            // ops whose copies are noticed
+  std::vector<std::uint32_t> brought_;  // numbers: to come back, in this order
   bool look_around_ = false;            // anything that is there may be leaving
 };
 

@@ -53,7 +53,6 @@ std::uint32_t StepLog::number(const Graph& graph, StorageId storage) {
   if (place.number == kNone) {
     place.number = add({.storage = storage,
                         .size = graph[storage].size,
-                        .cost = graph[storage].cost,
                         .constant = true,
                         .resident = place.resident || !place.carried,
                         .carried = place.carried,
@@ -77,11 +76,8 @@ void StepLog::begin(const Graph& graph, const OpRecord& op,
   mix(op.kind);
   mix((std::uint64_t{op.inputs} << 32) | static_cast<std::uint64_t>(op.phase));
   for (TensorId input : graph.inputs(op)) {
-    const std::size_t before = known_.size();
     inputs_.push_back(number(graph, graph[input].storage));
     mix(inputs_.back());
-    if (known_.size() != before)
-      known_.back().idle = known_.back().carried && op.phase == Phase::Optimizer;
   }
   for (std::uint32_t position : mutated) {
     mutated_.push_back(position);
@@ -137,14 +133,13 @@ std::vector<std::uint64_t> StepLog::digests() const {
   return all;
 }
 
-std::vector<StepLog::Idle> StepLog::idle() const {
-  std::vector<Idle> found;
-  for (const Known& known : known_)
-    if (known.idle) found.push_back({known.storage, known.cost});
-  return found;
+std::vector<StorageId> StepLog::carried() const {
+  std::vector<StorageId> all;
+  for (const Known& known : known_) all.push_back(known.carried ? known.storage : kNoStorage);
+  return all;
 }
 
-StepLog::Numbered StepLog::trace(const Without& without) const {
+StepLog::Numbered StepLog::trace(Results results) const {
   Numbered made;
   trace::TraceBuilder builder{ViewRule::Keep, "a step"};
   std::vector<TensorId> tensors(known_.size());
@@ -152,13 +147,10 @@ StepLog::Numbered StepLog::trace(const Without& without) const {
     tensors[number] = builder.constant(known_[number].size);
     made.numbers.push_back(number);
   };
-  const auto there_at_start = [&](const Known& known) {
-    return known.carried && !(known.idle && without.idle);
-  };
   Bytes rest = used_at_start_;
   for (std::uint32_t i = 0; i < known_.size(); ++i) {
     if (known_[i].carried && known_[i].resident) rest -= known_[i].size;
-    if (there_at_start(known_[i])) appear(i);
+    if (known_[i].carried) appear(i);
   }
   if (rest > Bytes{}) {
     builder.constant(rest);
@@ -182,7 +174,7 @@ StepLog::Numbered StepLog::trace(const Without& without) const {
       const std::uint32_t number = inputs_[op.first_input + i];
       while (next_known <= number) {
         const Known& known = known_[next_known];
-        if (known.constant && !there_at_start(known)) appear(next_known);
+        if (known.constant && !known.carried) appear(next_known);
         ++next_known;
       }
       inputs.push_back(tensors[number]);
@@ -204,7 +196,7 @@ StepLog::Numbered StepLog::trace(const Without& without) const {
     }
   }
   release_before(ops());
-  for (std::uint32_t i = 0; !without.results && i < known_.size(); ++i)
+  for (std::uint32_t i = 0; results == Results::Stay && i < known_.size(); ++i)
     if (!known_[i].constant && known_[i].released == kNone) builder.keep(tensors[i]);
   made.trace = std::move(builder).finish();
   return made;

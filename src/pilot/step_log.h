@@ -38,23 +38,21 @@ class StepLog {
     return number_of(storage) == number ? storage : kNoStorage;
   }
 
-  // What a plan can do without if it must.
-  struct Without {
-    bool results = false;  // what outlives the step need not be there at its end
-    bool idle = false;     // what only the optimizer reads need not be there before
-  };
   // The step as a trace of its own. What was there before and is of no use in it counts as well.
   struct Numbered {
     Trace trace;
     std::vector<std::uint32_t> numbers;  // by storage of the trace; kNone: not numbered
   };
-  [[nodiscard]] Numbered trace(const Without& without) const;
-  // What was there before the step, and only the optimizer reads.
-  struct Idle {
-    StorageId storage;
-    Nanos cost;  // of offloading and fetching it
+  enum class Results : std::uint8_t {
+    Stay,   // what outlives the step is there at its end
+    MayGo,  // it need not be
   };
-  [[nodiscard]] std::vector<Idle> idle() const;
+  [[nodiscard]] Numbered trace(Results results = Results::Stay) const;
+  [[nodiscard]] bool released(std::uint32_t number) const {
+    return known_[number].released != kNone;
+  }
+  // What was there before the step, by number; kNoStorage for all else.
+  [[nodiscard]] std::vector<StorageId> carried() const;
 
  private:
   struct Op {
@@ -70,10 +68,8 @@ class StepLog {
   struct Known {
     StorageId storage;
     Bytes size;
-    Nanos cost = {};                          // of bringing it back alone
     bool constant = false, resident = false;  // when the step began, or it appeared
     bool carried = false;                     // it was there when the step began
-    bool idle = false;                        // carried, and the optimizer is the first to read it
     std::uint32_t appears = 0;                // ops that had begun
     std::uint32_t released = kNone;
   };

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "steps.h"
 #include "trace/generate.h"
 #include "trace/info.h"
@@ -32,7 +34,7 @@ TEST(StepLog, IsATraceOfTheStep) {
   const Step a;
   const Step steps[] = {a, a};
   const Trace whole = training(steps);
-  const Trace logged = logs_of(whole)[1].trace({}).trace;
+  const Trace logged = logs_of(whole)[1].trace().trace;
   EXPECT_EQ(2 * logged.ops.size(), whole.ops.size());
   EXPECT_EQ(trace::liveness_peak(logged), trace::liveness_peak(whole));
   for (std::size_t i = 0; i < logged.ops.size(); ++i) {
@@ -46,22 +48,19 @@ TEST(StepLog, IsATraceOfTheStep) {
   }
 }
 
-// Nothing but the optimizer reads them before the step's end, so a plan may do without till then.
-TEST(StepLog, KnowsWhatIsIdleUntilTheOptimizer) {
+TEST(StepLog, KnowsWhatWasThereBefore) {
   const Step a{.momentum = true};
   const Step steps[] = {a, a};
-  const StepLog log = logs_of(training(steps))[1];
-  EXPECT_EQ(log.idle().size(), a.layers);
-  const Bytes all = trace::liveness_peak(log.trace({}).trace);
-  const Bytes without = trace::liveness_peak(log.trace({.idle = true}).trace);
-  EXPECT_EQ((all - without).n, 8 * a.layers);
+  const std::vector<StorageId> carried = logs_of(training(steps))[1].carried();
+  const auto made = std::ranges::count(carried, kNoStorage);
+  EXPECT_EQ(carried.size() - static_cast<std::size_t>(made), 2 * a.layers);
 }
 
 TEST(StepLog, NeverHoldsMoreThanTheProgramDid) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Trace whole = trace::training_step(seed, {.steps = 3});
     for (const StepLog& log : logs_of(whole)) {
-      const StepLog::Numbered numbered = log.trace({.results = true});
+      const StepLog::Numbered numbered = log.trace(StepLog::Results::MayGo);
       EXPECT_EQ(numbered.numbers.size(), numbered.trace.storages.size()) << seed;
       EXPECT_LE(trace::liveness_peak(numbered.trace), trace::liveness_peak(whole)) << seed;
     }
