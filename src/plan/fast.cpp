@@ -129,7 +129,7 @@ std::optional<Stays> plan_fast(const Problem& problem, Bytes budget, const FastO
   if (!copies || floor_without_tier(problem) <= budget)
     plain = Portfolio{problem, budget, options.work, Going::MadeAgain}.best();
   if (!copies || (plain && plain->cost() == cost_without_budget(problem))) return plain;
-  Portfolio portfolio{problem, budget, options.work, Going::OrCopied};
+  Portfolio portfolio{problem, budget, plain ? options.work / 2 : options.work, Going::OrCopied};
   if (plain) portfolio.add(*plain);
   return std::move(portfolio).best();
 }
