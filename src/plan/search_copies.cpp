@@ -7,6 +7,7 @@ namespace weir::plan {
 namespace {
 
 constexpr std::int64_t kWorkOfASlot = 150;
+constexpr std::int64_t kLeastPart = 1024;  // what is a smaller part of the peak is not worth a copy
 
 }  // namespace
 
@@ -15,6 +16,7 @@ constexpr std::int64_t kWorkOfASlot = 150;
 std::optional<Search::CopyGap> Search::copyable(Stage stage, ValueId value) const {
   const Span hull = stays_.hull(value);
   if (stage < hull.first || stage > hull.last || spared_[index(value)].copied) return std::nullopt;
+  if (problem_[value].size.n * kLeastPart < problem_.peak.n) return std::nullopt;
   if (!stays_.keeps(stage, value)) return std::nullopt;
   std::optional<CopyGap> found;
   if (const std::optional<Stays::CopyGap> gap = stays_.copy_gap_at(stage, value))

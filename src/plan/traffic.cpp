@@ -7,7 +7,7 @@
 namespace weir::plan {
 namespace {
 
-constexpr std::int64_t kWorkOfACopy = 250;
+constexpr std::int64_t kWorkOfACopy = 120;
 
 void in_order(std::vector<Traffic::Event>& events) {
   std::ranges::sort(events, {}, [](const Traffic::Event& event) {

@@ -99,8 +99,7 @@ class Search {
     if (has(now.there, i) && !has(now.copies, i)) {
       State copied = now;
       const std::int64_t begin = std::max(now.writer, now.arrives[i]);
-      copied.writer = copied.copied[i] =
-          begin + transfer_time(size, problem_.tier->link.write).n;
+      copied.writer = copied.copied[i] = begin + transfer_time(size, problem_.tier->link.write).n;
       copied.copies |= bit;
       reach(copied, cost);
     }
