@@ -48,7 +48,7 @@ void check_tier(const PlanArguments& arguments, const plan::MethodEntry& method)
                                method.name));
   if (!method.copies && !arguments.tier.empty())
     throw BadInput(
-        fmt::format("--method {} copies nothing to a tier; use --method fast or poet, or drop "
+        fmt::format("--method {} copies nothing to a tier; use --method poet or fast, or drop "
                     "--tier",
                     method.name));
   if (arguments.repeats && (arguments.tier.empty() || method.needs_tier))
@@ -87,7 +87,7 @@ Result run(const PlanArguments& arguments) {
   result.answer.outcome = Outcome::Infeasible;
   if (result.budget >= result.floor.budget)
     result.answer = method.plan(result.problem, result.budget, options);
-  const bool small = result.problem.ops.size() <= kMostForSmallest && !method.copies;
+  const bool small = result.problem.ops.size() <= kMostForSmallest && !result.problem.tier;
   if (result.answer.outcome == Outcome::Infeasible && small)
     result.smallest = plan::smallest_budget(result.problem, options);
   return result;

@@ -12,8 +12,8 @@ namespace {
 
 constexpr Taste kTastes[] = {{0, 0, 0.5},  {0, 0, 0},   {1, 0, 0.5},  {1, 1, 0},
                              {0, 1, 0.25}, {0.5, 1, 0}, {1, 0, 0.25}, {0, 30, 0}};
-constexpr double kLinkPrices[] = {0.1, 0.3, 0.03, 1};  // of the time that copies take
-constexpr std::int64_t kMoreForTheFirst = 3;           // times the work, until a schedule fits
+constexpr double kLinkPrices[] = {0.1, 0.3, 0, 1};  // of the time that copies take
+constexpr std::int64_t kMoreForTheFirst = 3;        // times the work, until a schedule fits
 constexpr std::ptrdiff_t kMostShaken = 2;
 constexpr int kMostInVain = 1000;
 
@@ -129,7 +129,7 @@ std::optional<Stays> plan_fast(const Problem& problem, Bytes budget, const FastO
   if (!copies || floor_without_tier(problem) <= budget)
     plain = Portfolio{problem, budget, options.work, Going::MadeAgain}.best();
   if (!copies || (plain && plain->cost() == cost_without_budget(problem))) return plain;
-  Portfolio portfolio{problem, budget, options.work, Going::OrCopied};
+  Portfolio portfolio{problem, budget, plain ? options.work / 2 : options.work, Going::OrCopied};
   if (plain) portfolio.add(*plain);
   return std::move(portfolio).best();
 }

@@ -344,7 +344,12 @@ void Search::apply(const Gap& choice) {
   const std::vector<ValueId> lacking = stays_.effect_of_drop(choice.value, choice.span).lacking;
   const Stage stage = choice.span.last;
   stays_.drop(choice.value, choice.span);
-  for (ValueId value : lacking) stays_.keep(value, missing_before(stage, value));
+  for (ValueId value : lacking) {
+    const Gap missing{value, missing_before(stage, value)};
+    if (stays_.away_at(stage, value))
+      pinned_.push_back(missing);  // or it would go again, and so on
+    stays_.keep(value, missing.span);
+  }
   for (std::uint32_t op : added) {
     const Stage later = stays_.next_rerun(op, stage);
     if (later == kNobody || !outputs_fit(op, {stage + 1, later})) continue;

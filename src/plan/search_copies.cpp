@@ -7,6 +7,7 @@ namespace weir::plan {
 namespace {
 
 constexpr std::int64_t kWorkOfASlot = 150;
+constexpr std::int64_t kLeastPart = 1024;  // what is a smaller part of the peak is not worth a copy
 
 }  // namespace
 
@@ -15,12 +16,15 @@ constexpr std::int64_t kWorkOfASlot = 150;
 std::optional<Search::CopyGap> Search::copyable(Stage stage, ValueId value) const {
   const Span hull = stays_.hull(value);
   if (stage < hull.first || stage > hull.last || spared_[index(value)].copied) return std::nullopt;
+  if (problem_[value].size.n * kLeastPart < problem_.peak.n) return std::nullopt;
   if (!stays_.keeps(stage, value)) return std::nullopt;
   std::optional<CopyGap> found;
   if (const std::optional<Stays::CopyGap> gap = stays_.copy_gap_at(stage, value))
     found = copy_in(*gap, stage, value);
-  if (!found || found->waits)
-    if (const std::optional<CopyGap> ends = copy_at_ends(stage, value)) found = ends;
+  if (!found || found->waits) {
+    const std::optional<CopyGap> ends = copy_at_ends(stage, value);
+    if (ends && (!found || !ends->waits)) found = ends;
+  }
   if (found && is_pinned(value, found->away)) return std::nullopt;
   return found;
 }
@@ -41,28 +45,29 @@ std::optional<Search::CopyGap> Search::copy_in(const Stays::CopyGap& gap, Stage 
   return CopyGap{value, away, offload, write.end > stage || back <= stage};
 }
 
-// A storage that begins in the tier, and ends there.
+// A storage that begins in the tier, and ends there: away in this stage, be it early or late.
 std::optional<Search::CopyGap> Search::copy_at_ends(Stage stage, ValueId value) const {
-  const ValueId last = stays_.at_end(value);
-  if (last == kNoValue || stays_.hull(value).first != 0) return std::nullopt;
-  const Stage read = stays_.next_use(0, value);
-  if (read <= stage) return std::nullopt;
+  const auto [first, last] = stays_.ends_of(value);
+  if (first == kNoValue || !stays_.keeps(0, first)) return std::nullopt;
   const Traffic& traffic = stays_.traffic();
-  const Bytes size = problem_[value].size;
-  const Stage back = read == kNobody ? problem_.end() + 1 : traffic.slot_for_read(size, read);
-  CopyGap found{value, {0, std::max(back, stage + 1) - 1}, kNobody, back <= stage};
-  if (last == value)
-    return traffic.has_room(size, {0, problem_.end()}) ? std::optional{found} : std::nullopt;
+  const Bytes size = problem_[first].size;
+  const Stage read = std::min(stays_.next_use(0, first), problem_.end() + 1);
+  const bool early = value == first && stage < read;
+  const Stage least = early ? stage : 0;  // away up to this one
+  const Stage back = read > problem_.end() ? read : traffic.slot_for_read(size, read);
+  if (read == 0 || !traffic.has_room(size, {0, problem_.end()})) return std::nullopt;
+  CopyGap found{first, {0, std::max(back, least + 1) - 1}, kNobody, back <= least};
+  if (first == last && early) return found;
   const std::optional<Stays::CopyGap> gap = stays_.end_gap(last);
-  if (!gap) return std::nullopt;
-  const Traffic::Slot write = traffic.slot_for_write(size, gap->first);
+  if (!gap || (!early && stage < gap->first)) return std::nullopt;
+  Traffic::Slot write{gap->first, gap->first};
+  if (first != last) write = traffic.slot_for_write(size, gap->first);
+  const Stage most = early ? problem_.end() : stage;  // away from this one on
   found.at_end = last;
-  found.away_at_end = {std::min(write.end, problem_.end()), problem_.end()};
+  found.away_at_end = {std::min(write.end, most), problem_.end()};
   found.offload_at_end = std::min(write.begin, found.away_at_end.first);
-  found.waits = found.waits || write.end > problem_.end();
-  const bool room = traffic.has_room(size, {0, std::min(read, problem_.end())}) &&
-                    traffic.has_room(size, {found.offload_at_end, problem_.end()});
-  return room ? std::optional{found} : std::nullopt;
+  found.waits = found.waits || write.end > most;
+  return found;
 }
 
 double Search::freed_by(const CopyGap& gap) const {

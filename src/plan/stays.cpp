@@ -169,6 +169,7 @@ std::optional<Span> Stays::gap_at(Stage stage, ValueId id) const {
     if (stage < span.first || stage > span.last) continue;
     const Stage last = std::min(span.last, next_read(stage, id));
     const Stage first = std::max(span.first, previous_read(stage, id) + 1);
+    if (goes_away(last + 1, id)) return std::nullopt;  // its copy is made meanwhile
     return Span{first, last};
   }
   return std::nullopt;

@@ -98,9 +98,12 @@ class Stays {
   [[nodiscard]] bool must_come_back(ValueId value) const {
     return problem_->repeats && (*problem_)[value].held_in(problem_->end()) && !may_end_away(value);
   }
-  // Of a storage that may be in the tier at both ends: the version that it ends with, given the one
-  // that it begins with; none otherwise.
-  [[nodiscard]] ValueId at_end(ValueId first) const;
+  // Of a storage that may be in the tier at both ends, given one of the two: the version that it
+  // begins with and that which it ends with; none otherwise.
+  struct Ends {
+    ValueId first = kNoValue, last = kNoValue;
+  };
+  [[nodiscard]] Ends ends_of(ValueId value) const;
   [[nodiscard]] const Traffic& traffic() const;
   [[nodiscard]] Nanos stage_cost(Stage stage) const { return stage_cost_[stage]; }
 

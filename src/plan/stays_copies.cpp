@@ -32,9 +32,10 @@ bool Stays::begins_away(ValueId value) const {
   return copy.offload == kNobody && !copy.away.empty();
 }
 
-ValueId Stays::at_end(ValueId first) const {
-  if (partner_.empty() || (*problem_)[first].maker != kNobody) return kNoValue;
-  return partner_[index(first)];
+Stays::Ends Stays::ends_of(ValueId value) const {
+  if (partner_.empty() || partner_[index(value)] == kNoValue) return {};
+  const ValueId other = partner_[index(value)];
+  return (*problem_)[value].maker == kNobody ? Ends{value, other} : Ends{other, value};
 }
 
 // Constants at first, that are held, in whatever version, when the step ends.
@@ -58,7 +59,7 @@ void Stays::note_repeats() {
 
 // On its own: where a storage has to end as it begins, both are one decision.
 bool Stays::may_end_away(ValueId value) const {
-  return !problem_->repeats || (at_end(value) == value && begins_away(value));
+  return !problem_->repeats || (ends_of(value).last == value && begins_away(value));
 }
 
 std::optional<Stays::CopyGap> Stays::end_gap(ValueId value) const {
@@ -80,7 +81,7 @@ std::optional<Stays::CopyGap> Stays::copy_gap_at(Stage stage, ValueId id) const 
     const Stage first = std::max(span.first, previous_use(stage, id)) + 1;
     if (first > stage) return std::nullopt;
     if (next <= span.last) return CopyGap{first, next, true};
-    if (!value.held_in(span.last)) return std::nullopt;
+    if (!value.held_in(span.last) && !goes_away(span.last + 1, id)) return std::nullopt;
     if (span.last == problem_->end() && !may_end_away(id)) return std::nullopt;
     return CopyGap{first, span.last + 1, false};
   }
@@ -151,10 +152,8 @@ void Stays::drop_views(ValueId value, Span away) {
 
 // A storage that does not end in the tier does not begin there, and the other way round.
 void Stays::match_ends(ValueId value) {
-  if (partner_.empty() || partner_[index(value)] == kNoValue) return;
-  ValueId first = value, last = partner_[index(value)];
+  const auto [first, last] = ends_of(value);
   if (first == last) return;
-  if ((*problem_)[first].maker != kNobody) std::swap(first, last);
   const std::optional<Span> at_begin = away_at(problem_->start.first, first);
   const std::optional<Span> at_end = away_at(problem_->end(), last);
   if (at_begin.has_value() == at_end.has_value()) return;

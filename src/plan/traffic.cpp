@@ -1,18 +1,17 @@
 #include "plan/traffic.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "plan/stays.h"
 
 namespace weir::plan {
 namespace {
 
-constexpr std::int64_t kWorkOfACopy = 60;
+constexpr std::int64_t kWorkOfACopy = 120;
 
 void in_order(std::vector<Traffic::Event>& events) {
   std::ranges::sort(events, {}, [](const Traffic::Event& event) {
-    return std::tuple{event.stage, event.order, event.value};
+    return (std::uint64_t{event.stage} << 32) | event.order;  // no two values have the same order
   });
 }
 
@@ -38,7 +37,7 @@ void Traffic::recount(const Stays& stays) {
   count_tier(stays.problem());
   run(stays);
   const auto copies = static_cast<std::int64_t>(stays.copied().size());
-  work_ += 2 * std::int64_t{problem_->end()} + kWorkOfACopy * copies;
+  work_ += 3 * std::int64_t{problem_->end()} + kWorkOfACopy * copies;
 }
 
 void Traffic::clear(const Stays& stays) {
@@ -81,7 +80,7 @@ void Traffic::list(const Stays& stays, ValueId id) {
     if (is_read) end = landing + 1;
     if (is_read || stays.must_come_back(id)) prefetches_.push_back({back, order, id});
   }
-  if (stays.begins_away(id) && stays.at_end(id) == id) end = problem_->end() + 1;
+  if (stays.begins_away(id) && stays.ends_of(id).last == id) end = problem_->end() + 1;
   in_tier_[begin] += value.size.n;
   in_tier_[end] -= value.size.n;
   if (end <= problem_->end() && value.changed_by >= end) forgets_.push_back({end, order, id});
@@ -180,7 +179,7 @@ Stage Traffic::slot_for_read(Bytes size, Stage by) const {
   const auto stages = std::ranges::subrange(begins_.begin() + problem_->start.first, begins_.end());
   const auto after = std::ranges::upper_bound(stages, end - time);
   if (after == stages.begin()) return problem_->start.first;
-  return static_cast<Stage>(after - 1 - begins_.begin());
+  return std::min(by, static_cast<Stage>(after - 1 - begins_.begin()));
 }
 
 bool Traffic::has_room(Bytes size, Span stages) const {

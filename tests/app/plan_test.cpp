@@ -119,6 +119,21 @@ TEST_F(PlanCommand, RefusesWhatIsNoSchedule) {
   EXPECT_EQ(weir("plan " + chain_ + " --check " + (folder_ / "nothing")).code, 2);
 }
 
+TEST_F(PlanCommand, FastCopiesBesideOps) {
+  const std::string fast = "plan " + chain_ + " --budget 4 --method fast --json";
+  const json without = json_from(fast);
+  EXPECT_FALSE(without.contains("offloads"));
+  const std::string tier = " --tier 8,write=100GB/s,read=100GB/s";
+  const json with = json_from(fast + tier + " -o " + plan_);
+  EXPECT_LT(with["cost_ns"], without["cost_ns"]);
+  EXPECT_GT(with["offloads"], 0);
+  EXPECT_GT(with["fetches"], 0);
+  EXPECT_EQ(json_from("plan " + chain_ + " --json --check " + plan_ + tier)["cost_ns"],
+            with["cost_ns"]);
+  EXPECT_LE(json_from(fast + tier + " --repeats")["cost_ns"], without["cost_ns"]);
+  EXPECT_NE(weir(fast + " --repeats").code, 0);
+}
+
 TEST_F(PlanCommand, CopiesToATier) {
   const std::string poet = "plan " + chain_ + " --budget 4 --method poet --json --tier ";
   const json none = json_from(poet + "0,write=1GB/s,read=1GB/s");

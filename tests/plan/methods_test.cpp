@@ -101,7 +101,7 @@ TEST(Methods, AreSoundOnUNet) {
   const Nanos optimum{problem.base_cost.n + 1380};
   std::size_t plans = 0;
   for (const MethodEntry& method : methods()) {
-    if (method.name == "milp" || method.copies || method.plan == nullptr) continue;
+    if (method.name == "milp" || method.needs_tier || method.plan == nullptr) continue;
     const Answer answer = method.plan(problem, budget, {.threads = 1});
     expect_sound(problem, budget, answer, optimum, std::string(method.name));
     plans += answer.plan ? 1u : 0u;

@@ -20,4 +20,8 @@ enum class Order {
 [[nodiscard]] std::optional<Nanos> naive_optimum_with_tier(const Problem& problem, Bytes budget,
                                                            Order order);
 
+// The same with copies beside ops, in any order; for problems of at most six values or so that have
+// no constants, no views and nothing that changes in place.
+[[nodiscard]] std::optional<Nanos> naive_optimum_beside_ops(const Problem& problem, Bytes budget);
+
 }  // namespace weir::plan::test
