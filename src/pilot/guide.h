@@ -13,6 +13,8 @@ class Stays;
 
 namespace weir::pilot {
 
+class ArchiveReader;
+
 // A plan for a step as the one who follows it asks: which storages, by their number in the step's
 // log, are there from op to op.
 class Guide {
@@ -44,6 +46,13 @@ class Guide {
   // What the plan adds to the step's own time, at most.
   [[nodiscard]] Nanos added() const { return added_; }
 
+  // As saved (archive.h). Throws BadInput if it is no plan that could be followed.
+  static Guide load(ArchiveReader& archive);
+  template <typename Archive, typename Self>
+  static void fields(Archive& archive, Self& self) {
+    archive(self.digests_, self.added_, self.idle_, self.stays_, self.leaves_, self.reads_);
+  }
+
  private:
   // Some numbers for each of many.
   class Rows {
@@ -51,6 +60,12 @@ class Guide {
     Rows() = default;
     explicit Rows(const std::vector<std::vector<std::uint32_t>>& rows);
     [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t row) const;
+    [[nodiscard]] std::size_t size() const { return ends_.size(); }
+    [[nodiscard]] bool sound() const;
+    template <typename Archive, typename Self>
+    static void fields(Archive& archive, Self& self) {
+      archive(self.ends_, self.items_);
+    }
 
    private:
     std::vector<std::uint32_t> ends_, items_;
@@ -58,6 +73,7 @@ class Guide {
 
   static std::optional<Guide> make(const StepLog& step, const Room& room,
                                    const StepLog::Without& without);
+  Guide() = default;
   Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays);
 
   std::vector<std::uint64_t> digests_;  // by op

@@ -92,6 +92,16 @@ TEST(ReplayCommand, ReadsARedirectedFile) {
   EXPECT_EQ(json::parse(run.out)["slowdown"], 1.0);
 }
 
+TEST(ReplayCommand, FollowsThePlansOfTheRunBefore) {
+  const Folder folder;
+  const std::string made = folder / "made.trace", plans = folder / "plans";
+  ASSERT_EQ(weir("trace generate training --steps 6 --seed 3 -o " + made).code, 0);
+  const std::string replay = "replay " + made + " --budget 0.9x --policy planned --plans " + plans;
+  EXPECT_THAT(weir(replay).out, HasSubstr("0 loaded"));
+  EXPECT_TRUE(content_of(plans).starts_with("WEIRPLAN"));
+  EXPECT_EQ(weir(replay).code, 0);
+}
+
 TEST(Command, KnowsItsVersionAndHelpsWithExamples) {
   EXPECT_THAT(weir("--version").out, testing::StartsWith("weir "));
   for (const char* command : {"", "replay", "sweep", "smallest", "trace", "trace info"}) {

@@ -13,7 +13,8 @@ RealRun::RealRun(const Trace& trace, const RunOptions& options)
       clock_{trace.start} {
   const PolicyEntry& entry = find_policy(options.policy);
   if (entry.oracle) future_.emplace(trace);
-  policy_ = entry.make({.seed = options.seed, .future = future_ ? &*future_ : nullptr});
+  policy_ = entry.make(
+      {.seed = options.seed, .future = future_ ? &*future_ : nullptr, .plans = options.plans});
   if (options.wrap != nullptr) policy_ = options.wrap(std::move(policy_));
   manager_.emplace(Options{.budget = options.budget,
                            .deallocation = options.deallocation,

@@ -31,6 +31,7 @@ struct RunOptions {
   Nanos per_byte = {};       // and what it takes besides
   bool only_wanted = false;  // of what a replay makes, only what it is run for is delivered
   std::vector<Disturbance> disturbances = {};  // ascending
+  Plans* plans = nullptr;                      // for policies that plan
 };
 
 // Runs a trace through the manager, event by event, so that its state can be looked at in between.
