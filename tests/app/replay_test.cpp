@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "app/command.h"
+#include "pilot/steps.h"
 #include "trace/info.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 
 namespace weir::app::test {
 namespace {
@@ -95,11 +97,12 @@ TEST(ReplayCommand, ReadsARedirectedFile) {
 TEST(ReplayCommand, FollowsThePlansOfTheRunBefore) {
   const Folder folder;
   const std::string made = folder / "made.trace", plans = folder / "plans";
-  ASSERT_EQ(weir("trace generate training --steps 6 --seed 3 -o " + made).code, 0);
-  const std::string replay = "replay " + made + " --budget 0.9x --policy planned --plans " + plans;
-  EXPECT_THAT(weir(replay).out, HasSubstr("0 loaded"));
-  EXPECT_TRUE(content_of(plans).starts_with("WEIRPLAN"));
-  EXPECT_EQ(weir(replay).code, 0);
+  trace::write_trace(pilot::training(std::vector<pilot::Step>(4)), made);
+  const std::string replay = "replay " + made + " --budget 0.7x --policy planned";
+  const nlohmann::json alone = json_from(replay + " --json");
+  EXPECT_EQ(json_from(replay + " --json --plans " + plans), alone);
+  EXPECT_LT(json_from(replay + " --json --plans " + plans)["slowdown"], alone["slowdown"]);
+  EXPECT_THAT(weir(replay + " --plans " + plans).out, HasSubstr("1 loaded, 1 saved"));
 }
 
 TEST(Command, KnowsItsVersionAndHelpsWithExamples) {
