@@ -17,6 +17,7 @@
 #include "trace/info.h"
 #include "trace/message.h"
 #include "trace/reader.h"
+#include "weir/errors.h"
 
 namespace weir::app {
 namespace {
@@ -24,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::filesystem::path trace;
+  std::filesystem::path trace, plans;
   std::string budget, policy = "h_dtr_eq", restore = "lean", deallocation = "eager";
   std::string limit = "2.0", seed = "0";
   bool json = false;
@@ -37,7 +38,18 @@ struct Run {
   sim::ReplayOptions options;
   Bytes peak, floor;  // of the trace
   sim::ReplayResult result;
+  std::size_t plans_before = 0;
+  Plans plans = {};
 };
+
+// None if no file is named. Throws BadInput.
+Plans plans_for(const Arguments& arguments, const PolicyEntry& policy) {
+  if (arguments.plans.empty()) return {};
+  if (!policy.plans)
+    throw BadInput(fmt::format("--policy {} makes no plans; use --policy planned or drop --plans",
+                               policy.name));
+  return Plans::load(arguments.plans);
+}
 
 Run run(const Arguments& arguments) {
   const base::BudgetSpec budget = base::parse_budget(arguments.budget);
@@ -47,11 +59,16 @@ Run run(const Arguments& arguments) {
                              .seed = seed_in(arguments.seed),
                              .limit = limit_in(arguments.limit)};
   const PolicyEntry& policy = find_policy(arguments.policy);
+  Plans plans = plans_for(arguments, policy);
+  const std::size_t plans_before = plans.size();
   Trace trace = trace::read_trace(arguments.trace);
   const Bytes peak = trace::liveness_peak(trace), floor = sim::floor_of(trace);
   options.budget = budget.resolve(peak);
+  options.plans = &plans;
   const sim::ReplayResult result = sim::replay(trace, policy, options);
-  return {std::move(trace), policy, budget, options, peak, floor, result};
+  options.plans = nullptr;
+  return {std::move(trace), policy,       budget,          options, peak, floor,
+          result,           plans_before, std::move(plans)};
 }
 
 Json json_of_run(const Run& run) {
@@ -85,7 +102,7 @@ std::string verdict(const Run& run) {
   return "";
 }
 
-void print_table(const Run& run) {
+void print_table(const Arguments& arguments, const Run& run) {
   const sim::ReplayResult& result = run.result;
   const auto row = [](const char* key, const std::string& value) {
     fmt::print("{:<16} {}\n", key, value);
@@ -110,13 +127,18 @@ void print_table(const Run& run) {
   row("evictions",
       fmt::format("{} ({} candidates scored), {} released by the program",
                   result.counters.evictions, result.counters.scored, result.counters.releases));
+  if (arguments.plans.empty()) return;
+  row("plans", fmt::format("{} loaded, {} saved", run.plans_before, run.plans.size()));
 }
 
 void report(const Arguments& arguments, int& exit_code) {
   const Run done = run(arguments);
-  if (arguments.json) return print_json(json_of_run(done));
-  print_table(done);
-  if (done.result.status != sim::Status::Ok) exit_code = 1;
+  if (arguments.json)
+    print_json(json_of_run(done));
+  else
+    print_table(arguments, done);
+  if (!arguments.plans.empty()) done.plans.save(arguments.plans);
+  if (!arguments.json && done.result.status != sim::Status::Ok) exit_code = 1;
 }
 
 std::string policy_help() {
@@ -148,6 +170,8 @@ void add_replay_command(CLI::App& app, int& exit_code) {
          "When the program lets go of a tensor: eager, ignore or banish")
       ->capture_default_str();
   option("--limit", arguments->limit, "Stop beyond this slowdown, or none")->capture_default_str();
+  option("--plans", arguments->plans,
+         "File of planned's plans: those of runs before are used, and all are saved");
   option("--seed", arguments->seed, "For policies that draw")->capture_default_str();
   command->add_flag("--json", arguments->json, "One JSON object on stdout");
   command->footer(policy_help() +

@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "weir/plans.h"
 #include "weir/policy.h"
 #include "weir/predictor.h"
 
@@ -14,6 +15,7 @@ struct PolicyInputs {
   std::uint64_t seed = 0;
   const Predictor* future = nullptr;  // for oracles only
   bool background = false;            // may think beside the program, on a thread of its own
+  Plans* plans = nullptr;             // made before, and those made now; outlive the policy
 };
 
 struct PolicyEntry {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "pilot/archive.h"
 #include "plan/fast.h"
+#include "weir/errors.h"
 
 namespace weir::pilot {
 
@@ -145,6 +147,23 @@ std::span<const std::uint32_t> Guide::Rows::operator[](std::size_t row) const {
   if (row >= ends_.size()) return {};
   const std::uint32_t first = row == 0 ? 0 : ends_[row - 1];
   return std::span{items_}.subspan(first, ends_[row] - first);
+}
+
+bool Guide::Rows::sound() const {
+  const std::uint32_t last = ends_.empty() ? 0 : ends_.back();
+  return std::ranges::is_sorted(ends_) && last == items_.size();
+}
+
+Guide Guide::load(ArchiveReader& archive) {
+  Guide guide;
+  archive(guide);
+  for (const Rows* rows : {&guide.stays_, &guide.away_, &guide.leaves_, &guide.saved_,
+                           &guide.brought_, &guide.reads_})
+    if (!rows->sound()) throw BadInput("a plan has rows that overlap");
+  for (const Rows* rows : {&guide.stays_, &guide.away_})
+    for (std::size_t number = 0; number < rows->size(); ++number)
+      if ((*rows)[number].size() % 2 != 0) throw BadInput("a plan has a stay without an end");
+  return guide;
 }
 
 bool Guide::Rows::covers(std::size_t row, std::uint32_t stage) const {

@@ -13,6 +13,8 @@ class Stays;
 
 namespace weir::pilot {
 
+class ArchiveReader;
+
 // A plan for a step as the one who follows it asks: which storages, by their number in the step's
 // log, are there from op to op.
 class Guide {
@@ -57,6 +59,14 @@ class Guide {
   // What the plan adds to the step's own time, at most.
   [[nodiscard]] Nanos added() const { return added_; }
 
+  // As saved (archive.h). Throws BadInput if it is no plan that could be followed.
+  static Guide load(ArchiveReader& archive);
+  template <typename Archive, typename Self>
+  static void fields(Archive& archive, Self& self) {
+    archive(self.digests_, self.added_, self.stays_, self.away_, self.leaves_, self.saved_,
+            self.brought_, self.reads_, self.away_at_start_, self.carried_);
+  }
+
  private:
   // Some numbers for each of many.
   class Rows {
@@ -66,6 +76,12 @@ class Guide {
     [[nodiscard]] std::span<const std::uint32_t> operator[](std::size_t row) const;
     // Of a row of first and last ones: is this between two of them?
     [[nodiscard]] bool covers(std::size_t row, std::uint32_t stage) const;
+    [[nodiscard]] std::size_t size() const { return ends_.size(); }
+    [[nodiscard]] bool sound() const;
+    template <typename Archive, typename Self>
+    static void fields(Archive& archive, Self& self) {
+      archive(self.ends_, self.items_);
+    }
 
    private:
     std::vector<std::uint32_t> ends_, items_;
@@ -75,6 +91,7 @@ class Guide {
                                    StepLog::Results results);
   void note_copies(std::span<const std::uint32_t> numbers, const plan::Stays& stays,
                    std::vector<std::vector<std::uint32_t>>& leaves);
+  Guide() = default;
   Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays);
 
   std::vector<std::uint64_t> digests_;  // by op

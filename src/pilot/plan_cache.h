@@ -8,6 +8,9 @@
 
 namespace weir::pilot {
 
+class ArchiveReader;
+class ArchiveWriter;
+
 // The plans of the steps seen last.
 class PlanCache {
  public:
@@ -18,6 +21,7 @@ class PlanCache {
     Bytes budget;
     std::shared_ptr<const Guide> guide;  // null: none was found, or none that was worth it
     Nanos online = {};                   // what the step cost without a plan, beside its own time
+    Bytes margin = {};                   // of the budget that the plan does not use
   };
 
   // In place of the one for the same step and budget; the one used longest ago goes.
@@ -28,6 +32,10 @@ class PlanCache {
   [[nodiscard]] std::shared_ptr<const Guide> find_for(std::uint32_t op, std::uint64_t digest,
                                                       Bytes budget) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+  // For Plans.
+  static void fields(ArchiveWriter& archive, const PlanCache& cache);
+  static void fields(ArchiveReader& archive, PlanCache& cache);
 
  private:
   std::list<Entry> entries_;  // the one used last first

@@ -24,12 +24,18 @@ Bytes share(Bytes whole, std::int64_t of) { return {whole.n / of}; }
 
 class Planned final : public policy::Wrapper {
  public:
-  Planned(std::unique_ptr<Policy> online, bool in_background)
+  Planned(std::unique_ptr<Policy> online, const PolicyInputs& inputs)
       : Wrapper{std::move(online), static_cast<Changes>(Change::Offered)},
-        planner_{in_background} {}
+        planner_{inputs.background},
+        cache_{inputs.plans != nullptr ? inputs.plans->cache() : own_.cache()},
+        logging_{cache_.size() > 0} {}
+  Planned(const Planned&) = delete;
+  Planned& operator=(const Planned&) = delete;
+  ~Planned() override { take_plan(); }
 
   std::optional<Choice> choose(const View& view, Bytes need) override {
     asked_ = true;
+    if (budget_ == Bytes{}) learn_budget(view);
     if (guide_ != nullptr) {
       if (const std::optional<StorageId> victim = by_plan(view, Wait::IfNeedBe))
         return Choice{*victim, true};
@@ -116,7 +122,7 @@ class Planned final : public policy::Wrapper {
 
   bool take_plan() {
     std::optional<Planner::Result> made = planner_.take();
-    if (made) cache_.add({made->step, made->budget, std::move(made->guide), made->online});
+    if (made) cache_.add({made->step, made->budget, std::move(made->guide), made->online, margin_});
     return made.has_value();
   }
 
@@ -125,7 +131,8 @@ class Planned final : public policy::Wrapper {
     if (log_.ops() > kMostOps) return;
     Nanos online = view.spent - spent_before_;
     if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
-      if (guide_ != nullptr && online > known->online) known->guide = nullptr;
+      if (guide_ != nullptr && joined_ == 0 && online > known->online) known->guide = nullptr;
+      margin_ = std::max(margin_, known->margin);
       if (known->guide == nullptr || !more_margin(budget)) return;
       online = known->online;
     } else {
@@ -154,12 +161,24 @@ class Planned final : public policy::Wrapper {
   // Where a step leaves its plan there may be another that begins in the same way.
   void follow(std::uint32_t op, std::uint64_t digest) {
     at_ = op;
+    began_ = digest;
     const bool news = guide_ == nullptr && take_plan();
     if (guide_ != nullptr ? guide_->fits(op, digest) : op != 0 && !news) return;
-    guide_ = cache_.find_for(op, digest, budget_);
+    join();
+  }
+
+  void join() {
+    guide_ = cache_.find_for(at_, began_, budget_);
     forget_leaving();
-    look_around_ = op != 0;
-    seen_ops_ = looked_ = op;
+    look_around_ = at_ != 0;
+    seen_ops_ = looked_ = at_;
+    joined_ = at_;
+  }
+
+  // That of the first step is known when bytes are first needed, and so is its plan.
+  void learn_budget(const View& view) {
+    budget_ = view.budget;
+    if (logging_ && log_.ops() > 0) join();
   }
 
   // The storage of this number, or the one that had it when the step was planned, if this step has
@@ -234,10 +253,11 @@ class Planned final : public policy::Wrapper {
   }
 
   Planner planner_;
-  PlanCache cache_;
+  Plans own_;
+  PlanCache& cache_;
   StepLog log_;
-  bool logging_ = false;  // from the step on after the first in which something had to go
-  bool asked_ = false;    // in this step
+  bool logging_;  // if there are plans; else after the first step in which something had to go
+  bool asked_ = false;  // in this step
   Bytes budget_;
   Bytes margin_;        // what a plan may not use
   Bytes lacked_;        // what had to go in this step although the plan wanted it
@@ -248,6 +268,8 @@ class Planned final : public policy::Wrapper {
 
   std::shared_ptr<const Guide> guide_;  // of this step; null: none
   std::uint32_t at_ = 0;                // the op that began last
+  std::uint64_t began_ = 0;             // its digest
+  std::uint32_t joined_ = 0;            // the op from which on the plan is followed
   std::uint32_t seen_ops_ = 0;          // whose leaving is noticed
   std::vector<std::uint32_t> leaving_;  // numbers: the plan may not want them any more
   std::vector<bool> listed_;            // by number
@@ -260,7 +282,7 @@ class Planned final : public policy::Wrapper {
 }  // namespace
 
 std::unique_ptr<Policy> make_planned(std::unique_ptr<Policy> online, const PolicyInputs& inputs) {
-  return std::make_unique<Planned>(std::move(online), inputs.background);
+  return std::make_unique<Planned>(std::move(online), inputs);
 }
 
 }  // namespace weir::pilot

@@ -7,10 +7,6 @@
 
 namespace weir::pilot {
 
-namespace {
-constexpr std::uint64_t kSeed = 0xCBF29CE484222325u;
-}
-
 void StepLog::mix(std::uint64_t word) {
   digest_ ^= word;
   digest_ *= 0x9E3779B97F4A7C15u;

@@ -55,6 +55,8 @@ class StepLog {
   [[nodiscard]] std::vector<StorageId> carried() const;
 
  private:
+  static constexpr std::uint64_t kSeed = 0xCBF29CE484222325u;
+
   struct Op {
     OpId id;  // while it is on its way
     std::uint64_t kind = 0, digest = 0;
@@ -90,7 +92,7 @@ class StepLog {
   std::vector<std::uint32_t> released_;  // numbers, in the order of their release
   std::vector<Place> places_;            // by storage
   Bytes used_at_start_;
-  std::uint64_t digest_ = 0;
+  std::uint64_t digest_ = kSeed;
 };
 
 }  // namespace weir::pilot

@@ -53,6 +53,8 @@ Answer plan_by(const Problem& problem, Bytes budget, const MethodOptions& /*opti
 
 void try_others(Best& best, const Problem& problem, Bytes budget) {
   try_into<try_keep_all, linear_candidates>(best, problem);
+  if (const std::optional<Stays> fast = plan_fast(problem, budget))
+    best.consider(fast->retention());
   if (problem.ops.size() > kMostForGuess) return;
   try_into<try_chen_greedy, linear_candidates>(best, problem);
   try_into<try_chen_greedy, articulation_points>(best, problem);

@@ -34,7 +34,8 @@ class Replay {
       : trace_{trace}, options_{options} {
     executor_.clock = trace.start;
     if (policy.oracle) future_.emplace(trace);
-    policy_ = policy.make({.seed = options.seed, .future = future_ ? &*future_ : nullptr});
+    policy_ = policy.make(
+        {.seed = options.seed, .future = future_ ? &*future_ : nullptr, .plans = options.plans});
     manager_.emplace(Options{.budget = options.budget,
                              .deallocation = options.deallocation,
                              .restore = options.restore,

@@ -20,6 +20,7 @@ struct ReplayOptions {
   std::uint64_t seed = 0;
   // Thrash: recomputing took more than (limit - 1) times the trace's own time.
   std::optional<double> limit = 2.0;
+  Plans* plans = nullptr;  // for policies that plan: those made before, and those made now
   // Shown the state before each op, and once more at the end (with the number of ops).
   std::function<void(std::uint32_t op, const Graph& graph)> watch = {};
 };

@@ -55,6 +55,8 @@ TEST(BadInput, IsAWrongOption) {
   const std::string replay = "replay traces/demo.jsonl.zst --budget 0.5x ";
   expect_refused(replay + "--policy best", "unknown policy 'best'; there are: h_dtr");
   expect_refused(replay + "--policy $'a\\nb'", "a\\x0ab");
+  expect_refused(replay + "--plans plans", "makes no plans; use --policy planned");
+  expect_refused(replay + "--policy planned --plans CHANGELOG.md", "is not a file of plans");
   expect_refused(replay + "--restore fast", "give lean or depth_first");
   expect_refused(replay + "--deallocation never", "'never'");
   expect_refused(replay + "--limit 0.99", "--limit");

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "app/command.h"
+#include "pilot/steps.h"
 #include "trace/info.h"
 #include "trace/reader.h"
+#include "trace/writer.h"
 
 namespace weir::app::test {
 namespace {
@@ -90,6 +92,17 @@ TEST(ReplayCommand, ReadsARedirectedFile) {
   const Outcome run = bash("\"$W\" replay /dev/stdin --budget 1x --json <traces/demo.jsonl.zst");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(json::parse(run.out)["slowdown"], 1.0);
+}
+
+TEST(ReplayCommand, FollowsThePlansOfTheRunBefore) {
+  const Folder folder;
+  const std::string made = folder / "made.trace", plans = folder / "plans";
+  trace::write_trace(pilot::training(std::vector<pilot::Step>(4)), made);
+  const std::string replay = "replay " + made + " --budget 0.7x --policy planned";
+  const nlohmann::json alone = json_from(replay + " --json");
+  EXPECT_EQ(json_from(replay + " --json --plans " + plans), alone);
+  EXPECT_LT(json_from(replay + " --json --plans " + plans)["slowdown"], alone["slowdown"]);
+  EXPECT_THAT(weir(replay + " --plans " + plans).out, HasSubstr("1 loaded, 1 saved"));
 }
 
 TEST(Command, KnowsItsVersionAndHelpsWithExamples) {

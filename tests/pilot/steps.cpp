@@ -86,23 +86,34 @@ class Logging final : public policy::Wrapper {
  public:
   static inline std::vector<StepLog> logs;
 
-  Logging() : Wrapper{find_policy("lru").make({})} {}
+  using Wrapper::Wrapper;
   static std::unique_ptr<Policy> make(const PolicyInputs& /*inputs*/) {
-    logs.clear();
-    return std::make_unique<Logging>();
+    return logged(find_policy("lru").make({}));
   }
 
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> mutated) override {
+    Wrapper::begin(graph, op, mutated);
     log_.begin(graph, op, mutated);
   }
-  void declare(const Graph& graph, const OpRecord& op) override { log_.declare(graph, op); }
-  void end(const OpRecord& op, Bytes scratch) override { log_.end(op, scratch); }
-  void add_constant(const Graph& /*graph*/, StorageId storage) override {
+  void declare(const Graph& graph, const OpRecord& op) override {
+    Wrapper::declare(graph, op);
+    log_.declare(graph, op);
+  }
+  void end(const OpRecord& op, Bytes scratch) override {
+    Wrapper::end(op, scratch);
+    log_.end(op, scratch);
+  }
+  void add_constant(const Graph& graph, StorageId storage) override {
+    Wrapper::add_constant(graph, storage);
     log_.add_constant(storage);
   }
-  void release(const Graph& graph, StorageId storage) override { log_.release(graph, storage); }
+  void release(const Graph& graph, StorageId storage) override {
+    Wrapper::release(graph, storage);
+    log_.release(graph, storage);
+  }
   void end_step(const View& view) override {
+    Wrapper::end_step(view);
     logs.push_back(log_);
     log_.restart(view);
   }
@@ -112,6 +123,13 @@ class Logging final : public policy::Wrapper {
 };
 
 }  // namespace
+
+std::unique_ptr<Policy> logged(std::unique_ptr<Policy> policy) {
+  Logging::logs.clear();
+  return std::make_unique<Logging>(std::move(policy));
+}
+
+const std::vector<StepLog>& logged_last() { return Logging::logs; }
 
 std::vector<StepLog> logs_of(const Trace& trace) {
   const PolicyEntry entry{.name = "logging", .make = Logging::make, .about = ""};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,5 +22,10 @@ struct Step {
 
 // The logs of a trace's steps, with room for everything.
 [[nodiscard]] std::vector<StepLog> logs_of(const Trace& trace);
+
+// The policy, and every step that it is told of is logged.
+[[nodiscard]] std::unique_ptr<Policy> logged(std::unique_ptr<Policy> policy);
+// The logs of the policy that was given last.
+[[nodiscard]] const std::vector<StepLog>& logged_last();
 
 }  // namespace weir::pilot

@@ -2,9 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
-#include <csignal>
 #include <string>
 
 #include "trace/generate.h"
@@ -16,6 +14,7 @@ namespace weir::trace {
 namespace {
 
 using test::bytes_of;
+using test::FullDisk;
 using ::testing::HasSubstr;
 
 std::size_t files_in(const test::TemporaryFolder& folder) {
@@ -31,27 +30,6 @@ std::string error_of_writing(const Trace& trace, const std::filesystem::path& pa
     return error.what();
   }
 }
-
-// A disk that is full after so many bytes.
-class FullDisk {
- public:
-  explicit FullDisk(rlim_t bytes) {
-    old_handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    getrlimit(RLIMIT_FSIZE, &old_);
-    rlimit small{bytes, old_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &small);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-  ~FullDisk() {
-    setrlimit(RLIMIT_FSIZE, &old_);
-    std::signal(SIGXFSZ, old_handler_);
-  }
-
- private:
-  rlimit old_{};
-  void (*old_handler_)(int);
-};
 
 TEST(Writer, ReplacesTheFileAndLeavesNothingElse) {
   test::TemporaryFolder folder;

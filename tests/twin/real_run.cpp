@@ -13,7 +13,8 @@ RealRun::RealRun(const Trace& trace, const RunOptions& options)
       clock_{trace.start} {
   const PolicyEntry& entry = find_policy(options.policy);
   if (entry.oracle) future_.emplace(trace);
-  policy_ = entry.make({.seed = options.seed, .future = future_ ? &*future_ : nullptr});
+  policy_ = entry.make(
+      {.seed = options.seed, .future = future_ ? &*future_ : nullptr, .plans = options.plans});
   if (options.wrap != nullptr) policy_ = options.wrap(std::move(policy_));
   manager_.emplace(Options{.budget = options.budget,
                            .deallocation = options.deallocation,
@@ -160,6 +161,33 @@ bool RealRun::offload(StorageId storage) {
   in_tier_.push_back(in_trace(storage));
   contents_.copy_to_tier(in_trace(storage));
   return true;
+}
+
+// A copy beside ops is made as late as can be: one of bytes that have changed would be found out.
+bool RealRun::begin_offload(StorageId storage) {
+  const Bytes size = manager_->graph()[storage].size;
+  if (tier_used_ + size > options_.tier) return false;
+  tier_used_ += size;
+  in_tier_.push_back(in_trace(storage));
+  return true;
+}
+
+bool RealRun::begin_fetch(StorageId /*storage*/) { return true; }
+
+bool RealRun::copied(StorageId /*storage*/) const { return ++polls_ % 3 == 0; }
+
+bool RealRun::finish_offload(StorageId storage) {
+  contents_.copy_to_tier(in_trace(storage));
+  ++copies_ahead_;
+  if (options_.failing == 0 || copies_ahead_ % options_.failing != 0) return true;
+  discard_copy(storage);
+  return false;
+}
+
+void RealRun::finish_fetch(StorageId storage) {
+  ++copies_ahead_;
+  if (options_.failing != 0 && copies_ahead_ % options_.failing == 0) throw TierError{"it failed"};
+  contents_.copy_back(in_trace(storage));
 }
 
 void RealRun::fetch(StorageId storage) { contents_.copy_back(in_trace(storage)); }

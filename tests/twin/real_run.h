@@ -31,6 +31,8 @@ struct RunOptions {
   Nanos per_byte = {};       // and what it takes besides
   bool only_wanted = false;  // of what a replay makes, only what it is run for is delivered
   std::vector<Disturbance> disturbances = {};  // ascending
+  Plans* plans = nullptr;                      // for policies that plan
+  std::uint64_t failing = 0;  // each so-manieth copy beside ops fails; 0: none
 };
 
 // Runs a trace through the manager, event by event, so that its state can be looked at in between.
@@ -45,6 +47,7 @@ class RealRun final : private Executor {
   [[nodiscard]] bool stopped() const { return status_ != "ok"; }
   [[nodiscard]] Snapshot snapshot() const;
   [[nodiscard]] const Manager& manager() const { return *manager_; }
+  [[nodiscard]] std::uint64_t copies_ahead() const { return copies_ahead_; }
   // Ops that read, and writers that found, other bytes than they should.
   [[nodiscard]] const std::vector<std::uint32_t>& spoiled() const { return spoiled_; }
 
@@ -55,6 +58,11 @@ class RealRun final : private Executor {
   void evict(StorageId storage) override;
   bool offload(StorageId storage) override;
   void fetch(StorageId storage) override;
+  bool begin_offload(StorageId storage) override;
+  bool begin_fetch(StorageId storage) override;
+  [[nodiscard]] bool copied(StorageId storage) const override;
+  bool finish_offload(StorageId storage) override;
+  void finish_fetch(StorageId storage) override;
   void discard_copy(StorageId storage) override;
   [[nodiscard]] Nanos transfer_cost(Bytes size) const override;
   void adopted(StorageId storage, std::uint32_t output) override;
@@ -91,6 +99,8 @@ class RealRun final : private Executor {
   std::vector<StorageId> names_;     // by storage of the manager: the trace's
   std::vector<StorageId> in_tier_;   // storages of the trace
   Bytes tier_used_;
+  mutable std::uint64_t polls_ = 0;
+  std::uint64_t copies_ahead_ = 0;
   Nanos clock_, recompute_;
   std::uint64_t replays_ = 0;
   std::size_t disturbance_ = 0;  // the next one
