@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "pilot/foresight.h"
 #include "pilot/planned.h"
 #include "policy/make.h"
 #include "weir/errors.h"
@@ -25,6 +26,10 @@ std::unique_ptr<Policy> make_planned(const PolicyInputs& inputs) {
   return pilot::make_planned(make_h_dtr_eq_indexed(inputs), inputs);
 }
 
+std::unique_ptr<Policy> make_foresight_with_plans(const PolicyInputs& inputs) {
+  return pilot::make_foresight(make_foresight(inputs));
+}
+
 constexpr PolicyEntry kPolicies[] = {
     {"h_dtr", make_h_dtr, "cost of the evicted neighbourhood per byte and staleness (DTR)"},
     {"h_dtr_eq", make_h_dtr_eq, "the same with union-find classes as the neighbourhood (DTR)"},
@@ -38,8 +43,11 @@ constexpr PolicyEntry kPolicies[] = {
     {"random", make_random, "any candidate, by seed", false, true},
     {"megengine", make_megengine,
      "evicted neighbours of its op per byte and staleness (MegEngine)"},
-    {"foresight", make_foresight, "least cost per byte when backward comes to want it"},
-    {"foresight_ranked", make_foresight_ranked, "nearly foresight, several choices at a time"},
+    {"foresight", make_foresight_with_plans, "plans the rest of the step; else foresight_online",
+     false, false, true},
+    {"foresight_online", make_foresight, "least cost per byte when backward comes to want it"},
+    {"foresight_ranked", make_foresight_ranked,
+     "nearly foresight_online, several choices at a time"},
     {"planned", make_planned, "plans a step and follows the plan when it comes again", false, false,
      true},
     {"belady", make_belady, "the storage used again last; looks into the trace", true},

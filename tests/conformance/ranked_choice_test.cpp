@@ -26,7 +26,7 @@ TEST(RankedChoice, IsTheSameOfFewCandidates) {
                                         : trace::layered_dag(20, 4, seed);
     const double ratio = 0.4 + 0.005 * static_cast<double>(seed);
     for (RestoreOrder order : {RestoreOrder::DepthFirst, RestoreOrder::Lean}) {
-      const sim::ReplayResult one = replay(trace, "foresight", ratio, order);
+      const sim::ReplayResult one = replay(trace, "foresight_online", ratio, order);
       const sim::ReplayResult several = replay(trace, "foresight_ranked", ratio, order);
       EXPECT_EQ(one.status, several.status) << "seed " << seed;
       EXPECT_EQ(one.clock, several.clock) << "seed " << seed;
@@ -40,7 +40,7 @@ TEST(RankedChoice, IsTheSameOfFewCandidates) {
 TEST(RankedChoice, CostsNearlyTheSameWithMany) {
   const Trace trace = trace::binary_tree(10);
   for (double ratio : {0.4, 0.5, 0.7, 0.9}) {
-    const sim::ReplayResult one = replay(trace, "foresight", ratio, RestoreOrder::Lean);
+    const sim::ReplayResult one = replay(trace, "foresight_online", ratio, RestoreOrder::Lean);
     const sim::ReplayResult several = replay(trace, "foresight_ranked", ratio, RestoreOrder::Lean);
     ASSERT_EQ(one.status, sim::Status::Ok) << ratio;
     ASSERT_EQ(several.status, sim::Status::Ok) << ratio;

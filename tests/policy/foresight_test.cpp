@@ -78,7 +78,8 @@ TEST_P(Foresight, KeepsWhatBackwardMade) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Foresight, testing::Values("foresight", "foresight_ranked"),
+INSTANTIATE_TEST_SUITE_P(Policies, Foresight,
+                         testing::Values("foresight_online", "foresight_ranked"),
                          [](const auto& name) { return name.param; });
 
 class BackwardOrderOf : public testing::Test {

@@ -67,7 +67,7 @@ TEST(CopiesAhead, ChangeNoBytesAndKeepTheBudget) {
     EXPECT_LE(run.manager().ledger().peak(), options.budget);
     run.manager().check();
     copies += run.copies_ahead();
-    finished += run.stopped() ? 0 : 1;
+    finished += run.stopped() ? 0u : 1u;
   }
   EXPECT_GT(copies, 4000u);
   EXPECT_GT(finished, 200u);
