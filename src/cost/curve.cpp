@@ -96,7 +96,9 @@ Traffic MissCurve::at(double capacity) const {
   return traffic;
 }
 
-double MissCurve::compulsory() const { return at(std::numeric_limits<double>::max()).total(); }
+double MissCurve::compulsory() const {
+  return std::max(0.0, at(std::numeric_limits<double>::max()).total());
+}
 
 std::vector<double> MissCurve::corners() const {
   std::vector<double> all;
