@@ -23,7 +23,8 @@ namespace {
 
 struct Arguments {
   std::filesystem::path trace;
-  std::string machine, cache, bandwidth, flops, time, csv;
+  std::optional<std::string> machine, cache, bandwidth, flops, time;
+  std::string csv;
   std::optional<std::uint32_t> step;
   bool json = false, plot = false, no_tiles = false;
   ModelOptions options = {};
@@ -39,19 +40,17 @@ ModelOptions options_in(const Arguments& arguments) {
   if (arguments.plot && (arguments.json || arguments.csv == "-"))
     throw BadInput("--plot would mix with what is printed for programs; leave it out");
   ModelOptions options = arguments.options;
-  const bool given = !arguments.machine.empty();
-  if (given) options.machine = read_machine(arguments.machine);
-  if (!arguments.flops.empty() || !given)
-    options.machine.flops_per_nano =
-        flops_in("--flops", arguments.flops.empty() ? kFlops : arguments.flops);
-  if (!arguments.bandwidth.empty() || !given)
-    options.bandwidths =
-        bandwidths_in(arguments.bandwidth.empty() ? kBandwidth : arguments.bandwidth);
+  const bool given = arguments.machine.has_value();
+  if (given) options.machine = read_machine(*arguments.machine);
+  if (arguments.flops || !given)
+    options.machine.flops_per_nano = flops_in("--flops", arguments.flops.value_or(kFlops));
+  if (arguments.bandwidth || !given)
+    options.bandwidths = bandwidths_in(arguments.bandwidth.value_or(kBandwidth));
   else
     options.bandwidths = {options.machine.bytes_per_nano};
-  if (!arguments.cache.empty() || options.machine.caches.empty())
-    options.capacities = capacities_in(arguments.cache.empty() ? kCaches : arguments.cache);
-  if (!arguments.time.empty()) options.time = nanos_in("--time", arguments.time);
+  if (arguments.cache || options.machine.caches.empty())
+    options.capacities = capacities_in(arguments.cache.value_or(kCaches));
+  if (arguments.time) options.time = nanos_in("--time", *arguments.time);
   options.step = arguments.step;
   options.tiles = !arguments.no_tiles;
   return options;
