@@ -59,8 +59,8 @@ Json json_of(const ModelPoint& point, const Model& model) {
                 {{"adjacent", whole(saved(point, Scope::Adjacent))},
                  {"block", whole(saved(point, Scope::Block))},
                  {"forward_backward", whole(saved(point, Scope::ForwardBackward))},
-                 {"intra_op", whole(saved(point, Scope::IntraOp))},
-                 {"beyond_block", whole(point.traffic.beyond_block)}}}};
+                 {"intra_op", whole(saved(point, Scope::IntraOp))}}},
+               {"beyond_block_bytes", whole(point.traffic.beyond_block)}};
   if (point.optimum) {
     json["optimum_bytes"] = whole(point.optimum->bound);
     json["optimum_whole_tensor_bytes"] = whole(point.optimum->whole);

@@ -92,13 +92,13 @@ Traffic MissCurve::at(double capacity) const {
     traffic.write -= writes;
     traffic.saved[scope] = reads + writes;
   }
+  traffic.read = std::max(0.0, traffic.read);  // what sums of fractions leave over
+  traffic.write = std::max(0.0, traffic.write);
   traffic.beyond_block = beyond_block_.at(capacity);
   return traffic;
 }
 
-double MissCurve::compulsory() const {
-  return std::max(0.0, at(std::numeric_limits<double>::max()).total());
-}
+double MissCurve::compulsory() const { return at(std::numeric_limits<double>::max()).total(); }
 
 std::vector<double> MissCurve::corners() const {
   std::vector<double> all;

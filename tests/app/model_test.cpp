@@ -78,6 +78,7 @@ TEST(ModelCommand, SaysWhatCannotBeModelledWithoutShapes) {
   EXPECT_THAT(run.out, HasSubstr("the trace has no shapes: bytes are modelled, FLOPs are not"));
   const json got = json_from(std::string("model --json --cache 1MiB ") + kDemo);
   EXPECT_TRUE(got["flops"].is_null());
+  EXPECT_EQ(got["reuse"].size(), 4u);
   EXPECT_THAT(got["note"].get<std::string>(), HasSubstr("no shapes"));
 }
 
