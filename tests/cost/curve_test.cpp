@@ -23,13 +23,13 @@ MissCurve curve_of(const Step& step) {
 // between those of the model at a few lines less and a few more.
 TEST(MissCurve, IsThatOfACacheOfLines) {
   constexpr std::int64_t kLine = 64;
-  constexpr std::uint32_t kMostLines = 40;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  constexpr std::uint32_t kMostLines = 400;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const Step step = random_step(seed, kLine, kMostLines);
     const MissCurve curve = curve_of(step);
-    const double slack = kLine * static_cast<double>(2 * step.items.size());
+    const double slack = kLine * static_cast<double>(step.items.size());
     const double edge = kLine * static_cast<double>(step.accesses.size());
-    for (const std::int64_t lines : {0, 3, 10, 25, 60, 120, 200, 400}) {
+    for (const std::int64_t lines : {0, 30, 100, 250, 600, 1200, 2000, 4000}) {
       const Moved moved = naive_cache(step, lines * kLine, kLine);
       const auto capacity = static_cast<double>(lines * kLine);
       const Traffic less = curve.at(std::max(0.0, capacity - slack));
