@@ -84,12 +84,14 @@ void add_not_known(Model& model) {
 
 // The machine with its largest cache of another capacity, without those that are not smaller.
 cost::Machine resized(cost::Machine machine, Bytes capacity, double bytes_per_nano) {
-  cost::CacheLevel largest = machine.caches.empty() ? cost::CacheLevel{} : machine.caches.back();
+  cost::CacheLevel largest;
+  if (!machine.caches.empty()) {
+    largest = machine.caches.back();
+    machine.caches.pop_back();
+  }
   largest.capacity = capacity;
   std::erase_if(machine.caches,
                 [&](const cost::CacheLevel& cache) { return cache.capacity >= capacity; });
-  if (!machine.caches.empty() && machine.caches.back().bytes_per_nano == largest.bytes_per_nano)
-    machine.caches.pop_back();
   machine.caches.push_back(largest);
   machine.bytes_per_nano = bytes_per_nano;
   return machine;
@@ -141,10 +143,7 @@ class Modeller {
   }
 
   void add_time(ModelPoint& point, double bandwidth) const {
-    const cost::Machine machine =
-        options_.capacities.empty() && !options_.machine.caches.empty()
-            ? resized(options_.machine, options_.machine.caches.back().capacity, bandwidth)
-            : resized(options_.machine, point.capacity, bandwidth);
+    const cost::Machine machine = resized(options_.machine, point.capacity, bandwidth);
     const std::vector<cost::OpTime> ops = cost::op_times(
         model_.trace, model_.step, reused_.reuse, options_.tiles ? &tiles_ : nullptr, machine);
     point.bytes_per_nano = bandwidth;
