@@ -26,20 +26,24 @@ bool draw(const std::string& command, const std::string& input) {
   return pclose(pipe) == 0 && written;
 }
 
-}  // namespace
-
-void plot_sweep(const Json& sweep) {
+void draw_with(const char* name, const Json& data) {
   const std::filesystem::path root{WEIR_SOURCE_DIR};
-  const auto python = root / ".venv/bin/python", script = root / "scripts/plot_sweep.py";
+  const auto python = root / ".venv/bin/python", script = root / "scripts" / name;
   const std::string command = shell_quoted(python) + ' ' + shell_quoted(script);
   std::error_code ignored;
   if (std::filesystem::exists(python, ignored) && std::filesystem::exists(script, ignored) &&
-      draw(command, sweep.dump(-1, ' ', false, Json::error_handler_t::replace)))
+      draw(command, data.dump(-1, ' ', false, Json::error_handler_t::replace)))
     return;
   const std::string line =
       fmt::format("weir: no curve: it is drawn by the Python tools; run {} once to get them\n",
                   (root / "scripts/setup.sh").native());
   std::fputs(line.c_str(), stderr);
 }
+
+}  // namespace
+
+void plot_sweep(const Json& sweep) { draw_with("plot_sweep.py", sweep); }
+
+void plot_model(const Json& model) { draw_with("plot_model.py", model); }
 
 }  // namespace weir::app

@@ -1,4 +1,4 @@
-#include "plan/linear_program.h"
+#include "solver/linear_program.h"
 
 #include <chrono>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 
-namespace weir::plan {
+namespace weir::solver {
 
 std::int32_t LinearProgram::add_column(double cost, double least, double most, bool is_whole) {
   costs.push_back(cost);
@@ -142,4 +142,4 @@ Solution solve(const LinearProgram& program, const SolveOptions& options) {
   return solution;
 }
 
-}  // namespace weir::plan
+}  // namespace weir::solver

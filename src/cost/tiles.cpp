@@ -1,0 +1,94 @@
+#include "cost/tiles.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/element.h"
+
+namespace weir::cost {
+namespace {
+
+// The best tile of a matrix [rows, columns] that stays, with one row and one column of the others
+// beside it: rows * columns + rows + columns <= words.
+struct Tile {
+  double rows, columns;
+};
+
+Tile best_tile(double rows, double columns, double words) {
+  const double side = std::max(1.0, std::sqrt(words + 1) - 1);
+  Tile tile{std::min(rows, side), std::min(columns, side)};
+  if (tile.rows < side) tile.columns = std::min(columns, (words - tile.rows) / (tile.rows + 1));
+  if (tile.columns < side) tile.rows = std::min(rows, (words - tile.columns) / (tile.columns + 1));
+  return {std::max(1.0, tile.rows), std::max(1.0, tile.columns)};
+}
+
+// A tile of [rows, columns] stays; the matrices that pass are as long as `depth`, and each comes
+// as often as there are tiles across.
+double passing(double rows, double columns, double depth, double words) {
+  const Tile tile = best_tile(rows, columns, words);
+  return rows * columns * depth * (1 / tile.rows + 1 / tile.columns);
+}
+
+// The output passes too: with every slice of k but the first it is read before it is written.
+double factor_stays(double m, double n, double k, double words) {
+  const Tile tile = best_tile(m, k, words);
+  const double slices = std::max(1.0, k / tile.columns);
+  return m * k + n * k * std::max(1.0, m / tile.rows) + m * n * (2 * slices - 1);
+}
+
+}  // namespace
+
+double tiled_words(const Gemm& gemm, double words) {
+  const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n);
+  const auto k = static_cast<double>(gemm.k);
+  // A window makes a word of the input worth as many: sqrt(window) fewer words pass.
+  const double share = 1 / std::sqrt(std::max(1.0, gemm.window));
+  double least = passing(m, n, k, words) * share + m * n;
+  if (gemm.window <= 1)
+    least = std::min({least, factor_stays(m, n, k, words), factor_stays(n, m, k, words)});
+  return static_cast<double>(gemm.batch) * least;
+}
+
+double least_words(const Gemm& gemm, double words) {
+  const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n);
+  const auto k = static_cast<double>(gemm.k);
+  const double window = std::max(1.0, gemm.window);
+  const double once = m * k / window + k * n + m * n;
+  const double bound = 2 * m * n * k / std::sqrt(words * window) - 2 * words;
+  return static_cast<double>(gemm.batch) * std::max(once, bound);
+}
+
+Tiles::Tiles(const Trace& trace, const Step& step) {
+  std::vector<double> touched(step.ops.size(), 0);
+  for (std::size_t i = 0; i < step.sweeps.size(); ++i) {
+    const Sweep& sweep = step.sweeps[i];
+    const bool last = i + 1 == step.sweeps.size() || step.sweeps[i + 1].op != sweep.op;
+    for (const Access& access : step.accesses_of(sweep))
+      if (last) touched[sweep.op] += static_cast<double>(step.items[access.item].bytes.n);
+  }
+  for (std::uint32_t i = 0; i < step.ops.size(); ++i) {
+    const StepOp& op = step.ops[i];
+    if (op.gemms.empty()) continue;
+    const std::int64_t element = element_bytes(trace.names[op.dtype]);
+    ops_.push_back({i, element > 0 ? static_cast<double>(element) : 4, touched[i], &op.gemms});
+  }
+}
+
+double Tiles::extra(const Multiplies& op, double capacity) {
+  double bytes = 0;
+  for (const Gemm& gemm : *op.gemms) bytes += op.element * tiled_words(gemm, capacity / op.element);
+  return std::max(0.0, bytes - op.touched);
+}
+
+double Tiles::extra(std::uint32_t op, double capacity) const {
+  const auto found = std::ranges::lower_bound(ops_, op, {}, &Multiplies::op);
+  return found == ops_.end() || found->op != op ? 0 : extra(*found, capacity);
+}
+
+double Tiles::extra(double capacity) const {
+  double bytes = 0;
+  for (const Multiplies& op : ops_) bytes += extra(op, capacity);
+  return bytes;
+}
+
+}  // namespace weir::cost
