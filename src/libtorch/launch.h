@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
 
+#include "libtorch/op_note.h"
 #include "libtorch/op_traits.h"
 #include "libtorch/runtime.h"
 
@@ -33,11 +34,13 @@ class Launch {
     std::vector<Input> secret;           // written though the schema is silent
     std::vector<Input> outputs;
     std::vector<Output> sizes;
+    OpNote note;
     void clear();
   };
   static Scratch& scratch();
 
   void gather();
+  void take(std::size_t argument, std::int32_t element, const c10::IValue& value);
   void see(std::size_t argument, std::int32_t element, const at::Tensor& tensor);
   void describe_argument(std::size_t argument, std::int32_t element, const at::Tensor& tensor,
                          TensorArgument::Source source, const Block* block);
@@ -68,6 +71,7 @@ class Launch {
   Recipe* recipe_ = nullptr;              // ours to drop
   Recipe* growing_ = nullptr;             // its outputs are still to be noted
   std::unique_lock<std::mutex> drawing_;  // while an op draws random numbers
+  const bool recording_;
   bool recomputable_ = true;
   bool recorded_pure_ = false;
   bool opaque_ = false;  // a tensor without bytes of its own is involved

@@ -18,6 +18,7 @@ struct Recorder::File {
   trace::TraceWriter writer;
   std::vector<TensorId> inputs;
   std::vector<trace::Output> outputs;
+  std::vector<TraceArgument> arguments;
 };
 
 Recorder::Recorder() = default;
@@ -77,6 +78,11 @@ void Recorder::put(const Op& op) {
     file_->inputs.push_back(TensorId{input->number});
   }
   for (const Block* output : op.outputs) file_->outputs.push_back({.size = output->size});
+  for (std::size_t i = 0; i < op.output_layouts.size(); ++i)
+    file_->outputs[i].layout = op.output_layouts[i];
+  file_->arguments.clear();
+  for (const Argument& argument : op.arguments)
+    file_->arguments.push_back({file_->writer.layout(argument.layout), argument.place});
   const TensorId first = file_->writer.op({.name = op.name,
                                            .phase = op.phase,
                                            .cost = op.cost,
@@ -84,7 +90,9 @@ void Recorder::put(const Op& op) {
                                            .inputs = file_->inputs,
                                            .mutated = op.mutated,
                                            .outputs = file_->outputs,
-                                           .scratch = op.scratch});
+                                           .scratch = op.scratch,
+                                           .arguments = file_->arguments,
+                                           .settings = op.settings});
   for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
     op.outputs[i]->number = index(first) + i;
     op.outputs[i]->numbered = true;
