@@ -42,6 +42,12 @@ class InOp {
 
 }  // namespace
 
+// Optimizers change parameters with gradients switched off; so do few other ops outside backward.
+Phase current_phase() {
+  if (torch::autograd::get_current_node() != nullptr) return Phase::Backward;
+  return c10::GradMode::is_enabled() ? Phase::Forward : Phase::Optimizer;
+}
+
 void Launch::Scratch::clear() {
   inputs.clear();
   ids.clear();
@@ -213,8 +219,8 @@ std::optional<Ticket> Launch::begin_secret() {
     all.push_back(static_cast<std::uint32_t>(ids.size()));
     ids.push_back(runtime_.tensor_of(*written.block));
   }
-  Ticket ticket =
-      runtime_.manager().begin({.inputs = ids, .mutated = all, .pure = false, .phase = phase()});
+  Ticket ticket = runtime_.manager().begin(
+      {.inputs = ids, .mutated = all, .pure = false, .phase = current_phase()});
   if (ticket.waits()) runtime_.restore(ticket);
   return ticket;
 }
@@ -245,7 +251,7 @@ void Launch::run_alone() {
   }
   finish(runtime_.manager().begin({.tag = reinterpret_cast<std::uint64_t>(recipe_),
                                    .pure = recipe_ != nullptr,
-                                   .phase = phase(),
+                                   .phase = current_phase(),
                                    .kind = traits_.number}));
 }
 
@@ -256,7 +262,7 @@ void Launch::run_managed() {
                                 .inputs = scratch_.ids,
                                 .mutated = scratch_.mutated,
                                 .pure = recipe_ != nullptr,
-                                .phase = phase(),
+                                .phase = current_phase(),
                                 .kind = traits_.number});
   growing_ = std::exchange(recipe_, nullptr);  // it is the manager's to forget from here on
   try {
@@ -342,12 +348,6 @@ void Launch::arm(bool on) {
     }
 }
 
-// Optimizers change parameters with gradients switched off; so do few other ops outside backward.
-Phase Launch::phase() {
-  if (torch::autograd::get_current_node() != nullptr) return Phase::Backward;
-  return c10::GradMode::is_enabled() ? Phase::Forward : Phase::Optimizer;
-}
-
 // What the op took for a while.
 Bytes Launch::scratch_bytes() const {
   Bytes scratch = taken_;
@@ -366,7 +366,7 @@ void Launch::record() {
                   .mutated = scratch_.mutated,
                   .outputs = outputs,
                   .recomputable = recorded_pure_,
-                  .phase = phase()};
+                  .phase = current_phase()};
   if (recording_) scratch_.note.tell(op);
   runtime_.recorder().op(op);
 }

@@ -13,6 +13,9 @@
 
 namespace weir::libtorch {
 
+// What the program is doing, for the op that it runs now.
+Phase current_phase();
+
 // One op of the program on its way through the manager.
 class Launch {
  public:
@@ -58,7 +61,6 @@ class Launch {
   void arm(bool on);
   void record();
   [[nodiscard]] Bytes scratch_bytes() const;
-  [[nodiscard]] static Phase phase();
   [[nodiscard]] c10::IValue& argument(std::size_t i) { return stack_[first_ + i]; }
   [[nodiscard]] bool lies() const;
 

@@ -10,8 +10,8 @@
 namespace weir::libtorch {
 
 struct Recorder::File {
-  explicit File(const std::filesystem::path& path)
-      : file{path}, compressed{file}, writer{compressed, {.turnover = pages::measure_turnover()}} {}
+  File(const std::filesystem::path& path, const trace::TraceWriter::Header& header)
+      : file{path}, compressed{file}, writer{compressed, header} {}
 
   trace::FileSink file;
   trace::ZstdSink compressed;
@@ -26,9 +26,24 @@ Recorder::~Recorder() = default;
 
 void Recorder::start(const std::filesystem::path& path) {
   const std::lock_guard lock{mutex_};
-  file_ = std::make_unique<File>(path);
+  file_ = std::make_unique<File>(path,
+                                 trace::TraceWriter::Header{.turnover = pages::measure_turnover()});
   failure_.clear();
   on_ = true;
+}
+
+void Recorder::start_without_costs(const std::filesystem::path& path) {
+  const std::lock_guard lock{mutex_};
+  file_ = std::make_unique<File>(
+      path, trace::TraceWriter::Header{.producer = "weir, on meta tensors: no op was timed"});
+  failure_.clear();
+  on_ = true;
+}
+
+void Recorder::discard() {
+  const std::lock_guard lock{mutex_};
+  on_ = false;
+  file_.reset();
 }
 
 void Recorder::finish() {

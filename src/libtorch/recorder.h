@@ -40,6 +40,10 @@ class Recorder {
   ~Recorder();
 
   void start(const std::filesystem::path& file);
+  // Of a program that computes nothing: the header says so.
+  void start_without_costs(const std::filesystem::path& file);
+  // Ends it and leaves no file.
+  void discard();
   // Throws BadInput if the trace could not be written; nothing is left of it then.
   void finish();
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }
