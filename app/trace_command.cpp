@@ -17,6 +17,7 @@
 #include "trace/message.h"
 #include "trace/reader.h"
 #include "trace/writer.h"
+#include "trace_ops.h"
 #include "weir/errors.h"
 
 namespace weir::app {
@@ -231,6 +232,7 @@ void add_trace_command(CLI::App& app) {
   command->require_subcommand(1);
   command->footer("Example: weir trace info step.trace");
   add_info_and_validate(*command);
+  add_trace_ops(*command);
   add_convert(*command);
   add_generate(*command);
 }

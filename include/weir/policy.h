@@ -25,9 +25,9 @@ struct View {
   std::span<const StorageId> slots;
   std::size_t candidates = 0;  // slots that are not gaps
   Bytes used = {}, budget = {};
-  bool offload = false;  // what cannot be recomputed may go to a tier
+  bool offload = false;            // what cannot be recomputed may go to a tier
   std::optional<Reach> tier = {};  // told at the end of a step only
-  Nanos spent = {};      // so far: on ops that were run again, and on what was offloaded
+  Nanos spent = {};                // so far: on ops that were run again, and on what was offloaded
 };
 
 struct Choice {

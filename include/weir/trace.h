@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weir/types.h"
@@ -37,6 +38,39 @@ struct TraceStorage {
 
 inline constexpr std::int32_t kFresh = -1;
 
+// How a tensor lies in its storage. An empty dtype means that nothing of it is known.
+struct Layout {
+  std::string_view dtype = {};
+  std::span<const std::int64_t> shape = {}, strides = {};  // of equal length, in elements
+  std::int64_t offset = 0;                                 // in elements
+};
+
+// One that many arguments may share.
+struct TraceLayout {
+  std::uint32_t dtype = 0;     // as in TraceTensor
+  std::uint32_t geometry = 0;  // as in TraceTensor
+  std::uint32_t rank = 0;
+
+  bool operator==(const TraceLayout&) const = default;
+};
+
+// A tensor argument of an op as the op saw it. Views share a storage, so inputs do not tell that.
+struct TraceArgument {
+  std::uint32_t layout = 0;        // index into Trace::layouts; 0: not known, or not given at all
+  std::int32_t place = kNotInput;  // among the op's inputs
+
+  static constexpr std::int32_t kNotInput = -1;
+  bool operator==(const TraceArgument&) const = default;
+};
+
+// An argument that is no tensor: the stride of a convolution.
+struct TraceSetting {
+  std::uint32_t name = 0;               // index into Trace::names
+  std::uint32_t first = 0, values = 0;  // range of Trace::numbers
+
+  bool operator==(const TraceSetting&) const = default;
+};
+
 // Shape, strides and element type are for people and for the cost model; replay does not need them.
 struct TraceTensor {
   StorageId storage{};             // index into Trace::storages
@@ -55,9 +89,11 @@ struct TraceOp {
   bool recomputable = true;  // false: running it again would not give the same bytes
   Nanos cost;
   Bytes scratch;  // the most it takes at one time beside its outputs, and gives back
-  std::uint32_t first_input = 0, inputs = 0;     // range of Trace::inputs
-  std::uint32_t first_mutated = 0, mutated = 0;  // range of Trace::mutated
-  std::uint32_t first_output = 0, outputs = 0;   // range of Trace::tensors
+  std::uint32_t first_input = 0, inputs = 0;        // range of Trace::inputs
+  std::uint32_t first_mutated = 0, mutated = 0;     // range of Trace::mutated
+  std::uint32_t first_output = 0, outputs = 0;      // range of Trace::tensors
+  std::uint32_t first_argument = 0, arguments = 0;  // range of Trace::arguments; none: not told
+  std::uint32_t first_setting = 0, settings = 0;    // range of Trace::settings
 
   bool operator==(const TraceOp&) const = default;
 };
@@ -89,6 +125,10 @@ struct Trace {
   std::vector<TensorId> inputs;
   std::vector<std::uint32_t> mutated;  // positions among the op's inputs
   std::vector<std::int64_t> geometry;
+  std::vector<TraceLayout> layouts{{}};
+  std::vector<TraceArgument> arguments;
+  std::vector<TraceSetting> settings;
+  std::vector<std::int64_t> numbers;  // of settings
   std::vector<TraceEvent> events;
   std::size_t lines = 0;  // lines of text it was read from; 0 if it was generated
 
@@ -100,6 +140,25 @@ struct Trace {
   }
   [[nodiscard]] std::span<const TraceTensor> outputs_of(const TraceOp& op) const {
     return std::span(tensors).subspan(op.first_output, op.outputs);
+  }
+  [[nodiscard]] std::span<const TraceArgument> arguments_of(const TraceOp& op) const {
+    return std::span(arguments).subspan(op.first_argument, op.arguments);
+  }
+  [[nodiscard]] std::span<const TraceSetting> settings_of(const TraceOp& op) const {
+    return std::span(settings).subspan(op.first_setting, op.settings);
+  }
+  [[nodiscard]] std::span<const std::int64_t> values_of(const TraceSetting& setting) const {
+    return std::span(numbers).subspan(setting.first, setting.values);
+  }
+  // Of a TraceTensor or a TraceLayout.
+  template <typename Item>
+  [[nodiscard]] Layout layout_of(const Item& item) const {
+    if (item.dtype == 0) return {};
+    auto all = std::span(geometry).subspan(item.geometry, 2 * item.rank + 1);
+    return {.dtype = names[item.dtype],
+            .shape = all.first(item.rank),
+            .strides = all.subspan(item.rank, item.rank),
+            .offset = all.back()};
   }
 };
 

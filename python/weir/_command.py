@@ -44,6 +44,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     record.add_argument("-o", dest="trace", metavar="TRACE", required=True, help="file to write")
+    record.add_argument(
+        "--meta", action="store_true", help="no data and no computing: shapes only, no costs"
+    )
     for command in (run, record):
         command.add_argument("--json", metavar="FILE", help="write the figures there at the end")
         command.add_argument("--quiet", action="store_true", help="no table and no status line")
@@ -55,7 +58,7 @@ def _job(given: argparse.Namespace) -> Job:
     for path in filter(None, (given.json, given.trace)):
         _report.check_writable(path)
     if given.command == "record":
-        return Job(trace=given.trace, json=given.json, quiet=given.quiet)
+        return Job(trace=given.trace, json=given.json, quiet=given.quiet, meta=given.meta)
     options = make_options(
         given.budget,
         policy=given.policy,

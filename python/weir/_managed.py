@@ -27,6 +27,7 @@ class Job:
     json: str | None = None
     quiet: bool = False
     rank: int | None = None  # in a group of worker processes
+    meta: bool = False  # record without memory
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self))
@@ -81,7 +82,7 @@ class ManagedRun:
 
     def _start(self) -> None:
         """In the import of torch: nothing of the program has made a tensor yet."""
-        if not self._job.quiet:
+        if not self._job.quiet and not self._job.meta:
             self._status.start()  # before new threads are followed, so it never is
         try:
             self._begin()
@@ -97,14 +98,19 @@ class ManagedRun:
         if job.options:
             chosen = job.options
             self._active.enter_context(_session.Budget(lambda: chosen, job.compile))
-        if job.trace:
+        if job.trace and job.meta:
+            from . import _meta
+
+            self._active.enter_context(_meta.record(job.trace))
+        elif job.trace:
             self._active.enter_context(_session.record(job.trace))
 
     def _finish(self) -> None:
         if os.getpid() != self._process:
             return  # a child by fork: the parent reports
         self._status.stop()
-        stats = _session.stats() if self._started else None
+        measured = self._started and not self._job.meta  # nothing is held without data
+        stats = _session.stats() if measured else None
         trace = self._job.trace
         try:
             self._active.close()
@@ -119,8 +125,9 @@ class ManagedRun:
         title = "weir" if self._job.rank is None else f"weir, rank {self._job.rank}"
         if not self._job.quiet:
             nothing = f"{title}: the program did not import torch, so there was nothing to hold"
-            print(_report.table(title, stats) if stats else nothing, file=sys.stderr)
-            if trace and stats:
+            if stats or not self._started:
+                print(_report.table(title, stats) if stats else nothing, file=sys.stderr)
+            if trace and self._started:
                 print(f"  {'trace':<14} {trace}", file=sys.stderr)
         if self._job.json:
             self._write(stats, trace)

@@ -70,12 +70,7 @@ void State::finish_arrival(StorageId storage) {
 }
 
 void State::cancel_arrival(StorageId storage) {
-  try {
-    finish_arrival(storage);
-  } catch (const TierError&) {
-    return;  // then it never came
-  }
-  free_bytes(storage, Residency::Offloaded);
+  if (receive(storage)) free_bytes(storage, Residency::Offloaded);
 }
 
 bool State::reclaim_spare() {
@@ -100,17 +95,19 @@ bool State::cancel_last_arrival() {
   return false;
 }
 
-// What the tier fails to give stays there, and who fetches it is told.
 void State::receive(std::span<const TensorId> tensors) {
-  for (TensorId tensor : tensors) {
-    const StorageId storage = graph[tensor].storage;
-    if (!graph[storage].arriving) continue;
-    try {
-      finish_arrival(storage);
-    } catch (const TierError&) {
-      continue;
-    }
+  for (TensorId tensor : tensors)
+    if (graph[graph[tensor].storage].arriving) receive(graph[tensor].storage);
+}
+
+// False: the tier failed to give it. It stays there, and who fetches it tries again and is told.
+bool State::receive(StorageId storage) {
+  try {
+    finish_arrival(storage);
+  } catch (const TierError&) {
+    return false;
   }
+  return true;
 }
 
 // An id may be in a list more than once, if it was given out again meanwhile.
@@ -125,7 +122,7 @@ void State::notice_copies() {
   const auto arrived = std::ranges::find_if(arriving_, [&](StorageId storage) {
     if (!graph[storage].arriving) return false;
     if (!executor_.copied(storage)) return true;
-    receive({&graph[storage].root, 1});
+    receive(storage);
     return false;
   });
   arriving_.erase(arriving_.begin(), arrived);
@@ -135,7 +132,7 @@ void State::settle() {
   for (StorageId storage : std::exchange(saving_, {}))
     if (graph[storage].saving) finish_saving(storage);
   for (StorageId storage : std::exchange(arriving_, {}))
-    if (graph[storage].arriving) receive({&graph[storage].root, 1});
+    if (graph[storage].arriving) receive(storage);
 }
 
 }  // namespace weir::core

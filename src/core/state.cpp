@@ -247,7 +247,7 @@ std::vector<TensorId> State::retain_evicted() {
 }
 
 void State::fetch(StorageId storage) {
-  if (graph[storage].arriving) return finish_arrival(storage);
+  if (graph[storage].arriving && receive(storage)) return;
   Charge bytes = charge(graph[storage].size);
   executor_.fetch(storage);
   Storage& s = graph[storage];

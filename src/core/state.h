@@ -106,6 +106,7 @@ class State {
   void begin_arrival(StorageId storage, Charge bytes);
   void finish_arrival(StorageId storage);
   void cancel_arrival(StorageId storage);
+  bool receive(StorageId storage);
   bool reclaim_spare();
   bool cancel_last_arrival();
   void notice_copies();

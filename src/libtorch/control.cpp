@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libtorch/key.h"
+#include "libtorch/meta.h"
 #include "libtorch/report.h"
 #include "libtorch/start.h"
 #include "weir/errors.h"
@@ -62,6 +63,21 @@ void record(std::string path) {
   });
 }
 
+void record_meta(std::string path) {
+  reported([&] {
+    Runtime::get().recorder().finish();
+    if (!path.empty()) start_meta(path);
+  });
+}
+
+void note(std::string name, std::string overload, c10::List<std::optional<at::Tensor>> tensors,
+          c10::List<std::int64_t> places, c10::List<at::Tensor> results,
+          c10::List<std::string> names, c10::List<std::int64_t> lengths,
+          c10::List<std::int64_t> values) {
+  note_meta({std::move(name), std::move(overload), std::move(tensors), std::move(places),
+             std::move(results), std::move(names), std::move(lengths), std::move(values)});
+}
+
 std::string version() { return json{{"weir", WEIR_VERSION}, {"torch", TORCH_VERSION}}.dump(); }
 
 }  // namespace
@@ -76,6 +92,15 @@ TORCH_LIBRARY(weir, library) {
   library.def("reclaim(int bytes) -> int", reclaim);
   library.def("reading(bool on) -> ()", reading);
   library.def("record(str path) -> ()", record);
+  library.def("record_meta(str path) -> ()", record_meta);
+  library.def("discard_meta() -> ()", discard_meta);
+  library.def("step_meta() -> ()", step_meta);
+  library.def("kind(str name, str overload) -> int",
+              [](std::string name, std::string overload) { return kind_of_op(name, overload); });
+  library.def(
+      "note(str name, str overload, Tensor?[] tensors, int[] places, Tensor[] results, "
+      "str[] names, int[] lengths, int[] values) -> ()",
+      note);
   library.def("version() -> str", version);
 }
 

@@ -42,6 +42,12 @@ class InOp {
 
 }  // namespace
 
+// Optimizers change parameters with gradients switched off; so do few other ops outside backward.
+Phase current_phase() {
+  if (torch::autograd::get_current_node() != nullptr) return Phase::Backward;
+  return c10::GradMode::is_enabled() ? Phase::Forward : Phase::Optimizer;
+}
+
 void Launch::Scratch::clear() {
   inputs.clear();
   ids.clear();
@@ -49,6 +55,7 @@ void Launch::Scratch::clear() {
   secret.clear();
   outputs.clear();
   sizes.clear();
+  note.clear();
 }
 
 Launch::Scratch& Launch::scratch() {
@@ -64,7 +71,8 @@ Launch::Launch(Runtime& runtime, const OpTraits& traits, c10::DispatchKeySet key
       stack_{stack},
       scratch_{scratch()},
       arguments_{traits.mutated.size()},
-      first_{stack.size() - arguments_} {
+      first_{stack.size() - arguments_},
+      recording_{runtime.recorder().on()} {
   scratch_.clear();
 }
 
@@ -120,18 +128,32 @@ void Launch::gather() {
   for (std::size_t i = 0; i < arguments_; ++i) {
     const c10::IValue& value = argument(i);
     std::uint16_t length = 0;
-    if (value.isTensor()) {
-      see(i, -1, value.toTensor());
+    if (value.isTensor() || (value.isNone() && traits_.tensors[i])) {
+      take(i, -1, value);
     } else if (value.isTensorList() || value.isOptionalTensorList()) {
       const c10::ArrayRef<c10::IValue> elements = value.toListRef();
       length = static_cast<std::uint16_t>(elements.size() + 1);
       for (std::size_t k = 0; k < elements.size(); ++k)
-        if (elements[k].isTensor()) see(i, static_cast<std::int32_t>(k), elements[k].toTensor());
+        take(i, static_cast<std::int32_t>(k), elements[k]);
+    } else if (recording_ && traits_.told[i]) {
+      scratch_.note.setting(traits_.op->schema().arguments()[i].name(), value);
     }
     if (recipe_ == nullptr) continue;
     recipe_->arguments.push_back(value.isTensor() || length != 0 ? c10::IValue{} : value);
     recipe_->list_lengths.push_back(length);
   }
+}
+
+void Launch::take(std::size_t argument, std::int32_t element, const c10::IValue& value) {
+  const std::size_t before = scratch_.ids.size();
+  if (value.isTensor()) see(argument, element, value.toTensor());
+  if (!recording_) return;
+  const bool known = scratch_.ids.size() > before;
+  if (value.isTensor())
+    scratch_.note.argument(value.toTensor(),
+                           known ? static_cast<std::int32_t>(before) : TraceArgument::kNotInput);
+  else
+    scratch_.note.no_argument();
 }
 
 void Launch::see(std::size_t argument, std::int32_t element, const at::Tensor& tensor) {
@@ -197,8 +219,8 @@ std::optional<Ticket> Launch::begin_secret() {
     all.push_back(static_cast<std::uint32_t>(ids.size()));
     ids.push_back(runtime_.tensor_of(*written.block));
   }
-  Ticket ticket =
-      runtime_.manager().begin({.inputs = ids, .mutated = all, .pure = false, .phase = phase()});
+  Ticket ticket = runtime_.manager().begin(
+      {.inputs = ids, .mutated = all, .pure = false, .phase = current_phase()});
   if (ticket.waits()) runtime_.restore(ticket);
   return ticket;
 }
@@ -229,7 +251,7 @@ void Launch::run_alone() {
   }
   finish(runtime_.manager().begin({.tag = reinterpret_cast<std::uint64_t>(recipe_),
                                    .pure = recipe_ != nullptr,
-                                   .phase = phase(),
+                                   .phase = current_phase(),
                                    .kind = traits_.number}));
 }
 
@@ -240,7 +262,7 @@ void Launch::run_managed() {
                                 .inputs = scratch_.ids,
                                 .mutated = scratch_.mutated,
                                 .pure = recipe_ != nullptr,
-                                .phase = phase(),
+                                .phase = current_phase(),
                                 .kind = traits_.number});
   growing_ = std::exchange(recipe_, nullptr);  // it is the manager's to forget from here on
   try {
@@ -281,6 +303,7 @@ void Launch::find_outputs() {
       if (known.block == block) return;
     scratch_.outputs.push_back({block, storage});
     scratch_.sizes.push_back({.size = block->size});
+    if (recording_) scratch_.note.output(tensor);
     if (growing_ != nullptr) growing_->fresh.push_back(at);
   });
 }
@@ -325,12 +348,6 @@ void Launch::arm(bool on) {
     }
 }
 
-// Optimizers change parameters with gradients switched off; so do few other ops outside backward.
-Phase Launch::phase() {
-  if (torch::autograd::get_current_node() != nullptr) return Phase::Backward;
-  return c10::GradMode::is_enabled() ? Phase::Forward : Phase::Optimizer;
-}
-
 // What the op took for a while.
 Bytes Launch::scratch_bytes() const {
   Bytes scratch = taken_;
@@ -342,14 +359,16 @@ void Launch::record() {
   std::vector<Block*> inputs, outputs;
   for (const Input& input : scratch_.inputs) inputs.push_back(input.block);
   for (const Input& output : scratch_.outputs) outputs.push_back(output.block);
-  runtime_.recorder().op({.name = traits_.op->schema().name(),
-                          .cost = cost_,
-                          .scratch = scratch_bytes(),
-                          .inputs = inputs,
-                          .mutated = scratch_.mutated,
-                          .outputs = outputs,
-                          .recomputable = recorded_pure_,
-                          .phase = phase()});
+  Recorder::Op op{.name = traits_.op->schema().name(),
+                  .cost = cost_,
+                  .scratch = scratch_bytes(),
+                  .inputs = inputs,
+                  .mutated = scratch_.mutated,
+                  .outputs = outputs,
+                  .recomputable = recorded_pure_,
+                  .phase = current_phase()};
+  if (recording_) scratch_.note.tell(op);
+  runtime_.recorder().op(op);
 }
 
 }  // namespace weir::libtorch

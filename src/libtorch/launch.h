@@ -7,10 +7,14 @@
 #include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
 
+#include "libtorch/op_note.h"
 #include "libtorch/op_traits.h"
 #include "libtorch/runtime.h"
 
 namespace weir::libtorch {
+
+// What the program is doing, for the op that it runs now.
+Phase current_phase();
 
 // One op of the program on its way through the manager.
 class Launch {
@@ -33,11 +37,13 @@ class Launch {
     std::vector<Input> secret;           // written though the schema is silent
     std::vector<Input> outputs;
     std::vector<Output> sizes;
+    OpNote note;
     void clear();
   };
   static Scratch& scratch();
 
   void gather();
+  void take(std::size_t argument, std::int32_t element, const c10::IValue& value);
   void see(std::size_t argument, std::int32_t element, const at::Tensor& tensor);
   void describe_argument(std::size_t argument, std::int32_t element, const at::Tensor& tensor,
                          TensorArgument::Source source, const Block* block);
@@ -55,7 +61,6 @@ class Launch {
   void arm(bool on);
   void record();
   [[nodiscard]] Bytes scratch_bytes() const;
-  [[nodiscard]] static Phase phase();
   [[nodiscard]] c10::IValue& argument(std::size_t i) { return stack_[first_ + i]; }
   [[nodiscard]] bool lies() const;
 
@@ -68,6 +73,7 @@ class Launch {
   Recipe* recipe_ = nullptr;              // ours to drop
   Recipe* growing_ = nullptr;             // its outputs are still to be noted
   std::unique_lock<std::mutex> drawing_;  // while an op draws random numbers
+  const bool recording_;
   bool recomputable_ = true;
   bool recorded_pure_ = false;
   bool opaque_ = false;  // a tensor without bytes of its own is involved

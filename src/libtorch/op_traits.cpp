@@ -64,6 +64,11 @@ constexpr std::string_view kLike[] = {
     "aten::new_zeros",  "aten::new_ones",   "aten::new_full",     "aten::new_empty_strided",
 };
 
+// Arguments that are no tensors, but decide how much an op computes: by name, since they are called
+// so wherever they occur.
+constexpr std::string_view kTold[] = {"stride", "transposed", "groups", "output_mask",
+                                      "kernel_size"};
+
 template <typename Table>
 bool in(const Table& table, std::string_view name) {
   return std::ranges::find(table, name) != std::end(table);
@@ -178,11 +183,15 @@ OpTraits make_traits(const c10::OperatorHandle& op) {
   traits.mutated.resize(arguments.size());
   traits.secret.resize(arguments.size());
   traits.shape_only.resize(arguments.size());
+  traits.tensors.resize(arguments.size());
+  traits.told.resize(arguments.size());
   traits.trusted = is_trusted(schema.name());
   traits.introduces = schema.name() == "aten::lift_fresh";
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const c10::AliasInfo* alias = arguments[i].alias_info();
     traits.mutated[i] = alias != nullptr && alias->isWrite();
+    traits.tensors[i] = is_tensor_like(arguments[i].type());
+    traits.told[i] = in(kTold, std::string_view{arguments[i].name()});
     if (is_generator(arguments[i].type())) traits.generator = static_cast<std::int16_t>(i);
   }
   if (in(kLike, schema.name())) traits.shape_only[0] = true;

@@ -27,6 +27,8 @@ struct OpTraits {
   std::int16_t training = -1;            // liars: the argument that says whether they write
   std::vector<std::uint8_t> mutated;     // by argument: the schema says that it is written
   std::vector<std::uint8_t> secret;      // by argument: it is written though the schema is silent
+  std::vector<std::uint8_t> tensors;     // by argument: it takes tensors
+  std::vector<std::uint8_t> told;        // by argument: no tensor, but recorded
   std::vector<std::uint8_t> shape_only;  // by argument: only its shape is read
 };
 

@@ -10,14 +10,15 @@
 namespace weir::libtorch {
 
 struct Recorder::File {
-  explicit File(const std::filesystem::path& path)
-      : file{path}, compressed{file}, writer{compressed, {.turnover = pages::measure_turnover()}} {}
+  File(const std::filesystem::path& path, const trace::TraceWriter::Header& header)
+      : file{path}, compressed{file}, writer{compressed, header} {}
 
   trace::FileSink file;
   trace::ZstdSink compressed;
   trace::TraceWriter writer;
   std::vector<TensorId> inputs;
   std::vector<trace::Output> outputs;
+  std::vector<TraceArgument> arguments;
 };
 
 Recorder::Recorder() = default;
@@ -25,9 +26,24 @@ Recorder::~Recorder() = default;
 
 void Recorder::start(const std::filesystem::path& path) {
   const std::lock_guard lock{mutex_};
-  file_ = std::make_unique<File>(path);
+  file_ = std::make_unique<File>(path,
+                                 trace::TraceWriter::Header{.turnover = pages::measure_turnover()});
   failure_.clear();
   on_ = true;
+}
+
+void Recorder::start_without_costs(const std::filesystem::path& path) {
+  const std::lock_guard lock{mutex_};
+  file_ = std::make_unique<File>(
+      path, trace::TraceWriter::Header{.producer = "weir, on meta tensors: no op was timed"});
+  failure_.clear();
+  on_ = true;
+}
+
+void Recorder::discard() {
+  const std::lock_guard lock{mutex_};
+  on_ = false;
+  file_.reset();
 }
 
 void Recorder::finish() {
@@ -77,6 +93,11 @@ void Recorder::put(const Op& op) {
     file_->inputs.push_back(TensorId{input->number});
   }
   for (const Block* output : op.outputs) file_->outputs.push_back({.size = output->size});
+  for (std::size_t i = 0; i < op.output_layouts.size(); ++i)
+    file_->outputs[i].layout = op.output_layouts[i];
+  file_->arguments.clear();
+  for (const Argument& argument : op.arguments)
+    file_->arguments.push_back({file_->writer.layout(argument.layout), argument.place});
   const TensorId first = file_->writer.op({.name = op.name,
                                            .phase = op.phase,
                                            .cost = op.cost,
@@ -84,7 +105,9 @@ void Recorder::put(const Op& op) {
                                            .inputs = file_->inputs,
                                            .mutated = op.mutated,
                                            .outputs = file_->outputs,
-                                           .scratch = op.scratch});
+                                           .scratch = op.scratch,
+                                           .arguments = file_->arguments,
+                                           .settings = op.settings});
   for (std::uint32_t i = 0; i < op.outputs.size(); ++i) {
     op.outputs[i]->number = index(first) + i;
     op.outputs[i]->numbered = true;

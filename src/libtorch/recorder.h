@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "libtorch/block.h"
+#include "trace/builder.h"
 #include "weir/trace.h"
 
 namespace weir::libtorch {
@@ -17,6 +18,10 @@ namespace weir::libtorch {
 // program goes on without, and finish() says why.
 class Recorder {
  public:
+  struct Argument {
+    Layout layout;
+    std::int32_t place;  // among the inputs, or TraceArgument::kNotInput
+  };
   struct Op {
     std::string_view name;
     Nanos cost;
@@ -26,12 +31,19 @@ class Recorder {
     std::span<Block* const> outputs;
     bool recomputable = true;
     Phase phase = Phase::Forward;
+    std::span<const Argument> arguments = {};  // all tensors it takes, in the order of its schema
+    std::span<const Layout> output_layouts = {};  // one per output, or none
+    std::span<const trace::Setting> settings = {};
   };
 
   Recorder();
   ~Recorder();
 
   void start(const std::filesystem::path& file);
+  // Of a program that computes nothing: the header says so.
+  void start_without_costs(const std::filesystem::path& file);
+  // Ends it and leaves no file.
+  void discard();
   // Throws BadInput if the trace could not be written; nothing is left of it then.
   void finish();
   [[nodiscard]] bool on() const { return on_.load(std::memory_order_relaxed); }

@@ -109,7 +109,9 @@ Guide::Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const 
 void Guide::note_copies(std::span<const std::uint32_t> numbers, const plan::Stays& stays,
                         std::vector<std::vector<std::uint32_t>>& leaves) {
   const plan::Problem& problem = stays.problem();
-  const auto number_of = [&](plan::ValueId value) { return numbers[index(problem[value].storage)]; };
+  const auto number_of = [&](plan::ValueId value) {
+    return numbers[index(problem[value].storage)];
+  };
   std::vector<std::vector<std::uint32_t>> away(carried_.size());
   for (plan::ValueId value : stays.copied()) {
     const std::uint32_t number = number_of(value);
@@ -157,8 +159,8 @@ bool Guide::Rows::sound() const {
 Guide Guide::load(ArchiveReader& archive) {
   Guide guide;
   archive(guide);
-  for (const Rows* rows : {&guide.stays_, &guide.away_, &guide.leaves_, &guide.saved_,
-                           &guide.brought_, &guide.reads_})
+  for (const Rows* rows :
+       {&guide.stays_, &guide.away_, &guide.leaves_, &guide.saved_, &guide.brought_, &guide.reads_})
     if (!rows->sound()) throw BadInput("a plan has rows that overlap");
   for (const Rows* rows : {&guide.stays_, &guide.away_})
     for (std::size_t number = 0; number < rows->size(); ++number)

@@ -87,8 +87,7 @@ class Guide {
     std::vector<std::uint32_t> ends_, items_;
   };
 
-  static std::optional<Guide> make(const StepLog& step, const Room& room,
-                                   StepLog::Results results);
+  static std::optional<Guide> make(const StepLog& step, const Room& room, StepLog::Results results);
   void note_copies(std::span<const std::uint32_t> numbers, const plan::Stays& stays,
                    std::vector<std::vector<std::uint32_t>>& leaves);
   Guide() = default;
@@ -96,12 +95,12 @@ class Guide {
 
   std::vector<std::uint64_t> digests_;  // by op
   Nanos added_;
-  Rows stays_, away_;            // by number: where each stay begins and ends; ascending
-  Rows leaves_;                  // by op: numbers
-  Rows saved_, brought_;         // by op: numbers
+  Rows stays_, away_;     // by number: where each stay begins and ends; ascending
+  Rows leaves_;           // by op: numbers
+  Rows saved_, brought_;  // by op: numbers
   std::vector<std::uint32_t> away_at_start_;
   std::vector<StorageId> carried_;  // by number
-  Rows reads_;   // by number: ops, ascending
+  Rows reads_;                      // by number: ops, ascending
 };
 
 }  // namespace weir::pilot

@@ -71,6 +71,18 @@ TensorId TraceBuilder::constant(Bytes size, const Layout& layout) {
   return tensor;
 }
 
+std::uint32_t TraceBuilder::layout(const Layout& layout) {
+  check_layout(layout);
+  check_room(trace_.layouts.size(), 1, "layouts");
+  check_room(trace_.geometry.size(), 2 * layout.shape.size() + 1, "numbers of geometry");
+  const std::uint32_t number = layouts_.find_or_add(layout);
+  if (number == trace_.layouts.size())
+    trace_.layouts.push_back({.dtype = intern(layout.dtype),
+                              .geometry = add_geometry(layout),
+                              .rank = static_cast<std::uint32_t>(layout.shape.size())});
+  return number;
+}
+
 void TraceBuilder::all_forward() {
   for (TraceOp& op : trace_.ops) op.phase = Phase::Forward;
 }
@@ -82,6 +94,7 @@ TensorId TraceBuilder::op(const OpCall& call) {
   check_usable(call);
   if (!call.mutated.empty()) check_mutated(call);
   check_outputs(call);
+  check_arguments(call);
 
   TraceOp op{.name = intern(call.name),
              .phase = call.phase,
@@ -96,6 +109,8 @@ TensorId TraceBuilder::op(const OpCall& call) {
   };
   append(trace_.inputs, call.inputs, op.first_input, op.inputs);
   append(trace_.mutated, call.mutated, op.first_mutated, op.mutated);
+  append(trace_.arguments, call.arguments, op.first_argument, op.arguments);
+  add_settings(call.settings, op);
   op.first_output = static_cast<std::uint32_t>(tensors());
   op.outputs = static_cast<std::uint32_t>(call.outputs.size());
   for (const Output& out : call.outputs) {
@@ -211,12 +226,30 @@ void TraceBuilder::check_outputs(const OpCall& call) const {
   }
 }
 
+void TraceBuilder::check_arguments(const OpCall& call) const {
+  for (const TraceArgument& argument : call.arguments) {
+    if (argument.layout >= trace_.layouts.size())
+      throw BadInput(fmt::format("op {} has an argument of layout {}, which does not exist",
+                                 quoted(call.name), argument.layout));
+    if (argument.place < TraceArgument::kNotInput ||
+        argument.place >= static_cast<std::int64_t>(call.inputs.size()))
+      throw BadInput(
+          fmt::format("op {} has an argument at input {} but {} inputs; count them from 0",
+                      quoted(call.name), argument.place, call.inputs.size()));
+  }
+}
+
 void TraceBuilder::check_room_for(const OpCall& call) const {
   if (total_cost_.n + call.cost.n > kMostTotal)
     throw BadInput("the costs of all ops together exceed 2^61 ns; check the unit");
   std::size_t numbers = 0;
   for (const Output& out : call.outputs) numbers += 2 * out.layout.shape.size() + 1;
   check_room(trace_.geometry.size(), numbers, "numbers of geometry");
+  numbers = 0;
+  for (const Setting& setting : call.settings) numbers += setting.values.size();
+  check_room(trace_.numbers.size(), numbers, "numbers of settings");
+  check_room(trace_.settings.size(), call.settings.size(), "settings");
+  check_room(trace_.arguments.size(), call.arguments.size(), "arguments");
   check_room(trace_.inputs.size(), call.inputs.size(), "inputs");
   check_room(tensors(), call.outputs.size(), "tensors");
   check_room(events(), 1, "events");
@@ -245,15 +278,31 @@ TensorId TraceBuilder::add_tensor(StorageId storage, std::int32_t alias_of, cons
   TraceTensor tensor{.storage = storage, .alias_of = alias_of};
   if (!layout.dtype.empty()) {
     tensor.dtype = intern(layout.dtype);
-    tensor.geometry = static_cast<std::uint32_t>(trace_.geometry.size());
+    tensor.geometry = add_geometry(layout);
     tensor.rank = static_cast<std::uint32_t>(layout.shape.size());
-    std::ranges::copy(layout.shape, std::back_inserter(trace_.geometry));
-    std::ranges::copy(layout.strides, std::back_inserter(trace_.geometry));
-    trace_.geometry.push_back(layout.offset);
   }
   trace_.tensors.push_back(tensor);
   references_.push_back(1);
   return TensorId{static_cast<std::uint32_t>(tensors() - 1)};
+}
+
+std::uint32_t TraceBuilder::add_geometry(const Layout& layout) {
+  auto first = static_cast<std::uint32_t>(trace_.geometry.size());
+  std::ranges::copy(layout.shape, std::back_inserter(trace_.geometry));
+  std::ranges::copy(layout.strides, std::back_inserter(trace_.geometry));
+  trace_.geometry.push_back(layout.offset);
+  return first;
+}
+
+void TraceBuilder::add_settings(std::span<const Setting> settings, TraceOp& op) {
+  op.first_setting = static_cast<std::uint32_t>(trace_.settings.size());
+  op.settings = static_cast<std::uint32_t>(settings.size());
+  for (const Setting& setting : settings) {
+    trace_.settings.push_back({.name = intern(setting.name),
+                               .first = static_cast<std::uint32_t>(trace_.numbers.size()),
+                               .values = static_cast<std::uint32_t>(setting.values.size())});
+    std::ranges::copy(setting.values, std::back_inserter(trace_.numbers));
+  }
 }
 
 void TraceBuilder::add_event(EventKind kind, std::uint32_t item) {

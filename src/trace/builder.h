@@ -8,22 +8,21 @@
 #include <unordered_map>
 #include <vector>
 
+#include "trace/layout_table.h"
 #include "weir/trace.h"
 #include "weir/types.h"
 
 namespace weir::trace {
 
-// How a tensor lies in its storage. An empty dtype means that nothing of it is known.
-struct Layout {
-  std::string_view dtype = {};
-  std::span<const std::int64_t> shape = {}, strides = {};  // of equal length, in elements
-  std::int64_t offset = 0;                                 // in elements
-};
-
 struct Output {
   Bytes size = {};                // of the fresh storage; a view has none of its own
   std::int32_t view_of = kFresh;  // position among the inputs
   Layout layout = {};
+};
+
+struct Setting {
+  std::string_view name;
+  std::span<const std::int64_t> values = {};
 };
 
 struct OpCall {
@@ -35,6 +34,8 @@ struct OpCall {
   std::span<const std::uint32_t> mutated = {};  // positions among the inputs
   std::span<const Output> outputs = {};
   Bytes scratch = {};  // the most it takes at one time beside its outputs, and gives back
+  std::span<const TraceArgument> arguments = {};  // their layouts are those of `layout()`
+  std::span<const Setting> settings = {};
 };
 
 // Makes a Trace and is the only place that enforces its invariants. What cannot be part of a trace
@@ -48,7 +49,8 @@ class TraceBuilder {
 
   void turnover(const Turnover& turnover);
   TensorId constant(Bytes size, const Layout& layout = {});
-  TensorId op(const OpCall& call);  // the first output; the others follow it
+  std::uint32_t layout(const Layout& layout);  // its number, for arguments of ops
+  TensorId op(const OpCall& call);             // the first output; the others follow it
   void retain(TensorId tensor);
   void release(TensorId tensor);
   void keep(TensorId tensor);
@@ -77,16 +79,20 @@ class TraceBuilder {
   void check_usable(const OpCall& call) const;
   void check_mutated(const OpCall& call);
   void check_outputs(const OpCall& call) const;
+  void check_arguments(const OpCall& call) const;
   void check_room_for(const OpCall& call) const;
   [[nodiscard]] Bytes total_with(Bytes sum, Bytes size) const;
   std::uint32_t intern(std::string_view name);
   StorageId add_storage(Bytes size);
   TensorId add_tensor(StorageId storage, std::int32_t alias_of, const Layout& layout);
+  void add_settings(std::span<const Setting> settings, TraceOp& op);
+  std::uint32_t add_geometry(const Layout& layout);
   void add_event(EventKind kind, std::uint32_t item);
 
   Trace trace_;
   std::vector<std::int32_t> references_;  // one per tensor, never negative
   std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> name_ids_;
+  LayoutTable layouts_;     // those of the trace
   std::vector<bool> seen_;  // scratch of check_mutated
   Bytes total_bytes_;
   Nanos total_cost_;

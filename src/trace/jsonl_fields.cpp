@@ -60,47 +60,51 @@ std::uint32_t position(simdjson::dom::element value) {
   return static_cast<std::uint32_t>(number);
 }
 
-void LayoutReader::clear() {
-  parts_.clear();
+std::uint32_t LayoutReader::read(JsonObject object) {
+  if (!has(object, "dtype")) return named(object);
   numbers_.clear();
+  for_each(object, "shape", [&](auto size) { numbers_.push_back(size.get_int64()); });
+  const std::size_t rank = numbers_.size();
+  add_strides(object, rank);
+  const std::span<const std::int64_t> numbers{numbers_};
+  const std::uint32_t layout =
+      layouts_.find_or_add({.dtype = text(object, "dtype"),
+                            .shape = numbers.first(rank),
+                            .strides = numbers.subspan(rank),
+                            .offset = whole_number_or(object, "offset", 0)});
+  if (!has(object, "layout")) return layout;
+  const std::int64_t name = whole_number(object, "layout");
+  if (!by_name_.emplace(name, layout).second)
+    throw BadInput(fmt::format("layout {} exists already; name it without a dtype", name));
+  return layout;
 }
 
-void LayoutReader::read(JsonObject output) {
-  Part part{.dtype = {}, .first = numbers_.size(), .rank = 0, .offset = 0};
-  if (has(output, "dtype")) {
-    part.dtype = text(output, "dtype");
-    for_each(output, "shape", [&](auto size) { numbers_.push_back(size.get_int64()); });
-    part.rank = numbers_.size() - part.first;
-    add_strides(output, part.first, part.rank);
-    part.offset = whole_number_or(output, "offset", 0);
-  } else if (has(output, "shape")) {
-    throw BadInput("a \"shape\" needs a \"dtype\"; give both or none");
+std::uint32_t LayoutReader::named(JsonObject object) {
+  if (has(object, "shape")) throw BadInput("a \"shape\" needs a \"dtype\"; give both or none");
+  if (!has(object, "layout")) return 0;
+  const std::int64_t name = whole_number(object, "layout");
+  const auto known = by_name_.find(name);
+  if (known == by_name_.end())
+    throw BadInput(fmt::format("layout {} does not exist; tell it where it first occurs", name));
+  return known->second;
+}
+
+void LayoutReader::add_strides(JsonObject object, std::size_t rank) {
+  for_each(object, "strides", [&](auto stride) { numbers_.push_back(stride.get_int64()); });
+  if (has(object, "strides")) {
+    if (numbers_.size() != 2 * rank)
+      throw BadInput("\"strides\" and \"shape\" differ in length; give one stride per dimension");
+    return;
   }
-  parts_.push_back(part);
-}
-
-void LayoutReader::add_strides(JsonObject output, std::size_t first, std::size_t rank) {
-  for_each(output, "strides", [&](auto stride) { numbers_.push_back(stride.get_int64()); });
-  std::size_t strides = numbers_.size() - first - rank;
-  if (has(output, "strides") && strides != rank)
-    throw BadInput("\"strides\" and \"shape\" differ in length; give one stride per dimension");
-  if (has(output, "strides")) return;
-  numbers_.resize(first + 2 * rank);
+  numbers_.resize(2 * rank);
   std::int64_t stride = 1;  // not said: contiguous
   for (std::size_t i = rank; i-- > 0;) {
-    numbers_[first + rank + i] = stride;
-    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(numbers_[first + i], 1), &stride))
+    numbers_[rank + i] = stride;
+    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(numbers_[i], 1), &stride))
       throw BadInput("\"shape\" has more elements than 64 bits can count");
   }
 }
 
-Layout LayoutReader::layout(std::size_t output) const {
-  const Part& part = parts_[output];
-  std::span<const std::int64_t> numbers{numbers_};
-  return {.dtype = part.dtype,
-          .shape = numbers.subspan(part.first, part.rank),
-          .strides = numbers.subspan(part.first + part.rank, part.rank),
-          .offset = part.offset};
-}
+Layout LayoutReader::layout(std::uint32_t number) const { return layouts_[number]; }
 
 }  // namespace weir::trace

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include <simdjson.h>
 
 #include "trace/builder.h"
+#include "trace/layout_table.h"
 
 namespace weir::trace {
 
@@ -32,24 +34,19 @@ void for_each(JsonObject object, std::string_view key, Function function) {
   for (simdjson::dom::element value : list.get_array()) function(value);
 }
 
-// Gathers the layouts of the outputs of one op. What a layout points to lives until `clear`.
+// The layouts of a file: told where they first occur, with a number by which later ones name them.
 class LayoutReader {
  public:
-  void clear();
-  void read(JsonObject output);
-  [[nodiscard]] Layout layout(std::size_t output) const;  // once all are read
+  std::uint32_t read(JsonObject object);                    // what it tells or names; 0: nothing
+  [[nodiscard]] Layout layout(std::uint32_t number) const;  // until the next is read
 
  private:
-  struct Part {
-    std::string_view dtype;
-    std::size_t first, rank;  // in numbers_: shape, then strides
-    std::int64_t offset;
-  };
+  std::uint32_t named(JsonObject object);
+  void add_strides(JsonObject object, std::size_t rank);
 
-  void add_strides(JsonObject output, std::size_t first, std::size_t rank);
-
-  std::vector<Part> parts_;
-  std::vector<std::int64_t> numbers_;
+  LayoutTable layouts_;
+  std::unordered_map<std::int64_t, std::uint32_t> by_name_;
+  std::vector<std::int64_t> numbers_;  // of the one being read: shape, then strides
 };
 
 }  // namespace weir::trace

@@ -67,6 +67,8 @@ class EventReader {
   void read_constant(JsonObject event);
   void read_op(JsonObject event);
   void read_output(JsonObject output);
+  void read_argument(simdjson::dom::element argument);
+  void read_settings(JsonObject event);
   void read_end(JsonObject event);
   TensorId known_tensor(std::int64_t id) const;
   void add_tensor(std::int64_t id, std::size_t place);
@@ -82,7 +84,12 @@ class EventReader {
   std::vector<TensorId> inputs_;
   std::vector<std::uint32_t> mutated_;
   std::vector<Output> outputs_;
+  std::vector<std::uint32_t> output_layouts_;
+  std::vector<TraceArgument> arguments_;
+  std::vector<std::int64_t> numbers_;  // of all settings
+  std::vector<Setting> settings_;
   std::size_t fresh_outputs_ = 0;
+
   LayoutReader layouts_;
 };
 
@@ -105,20 +112,23 @@ void EventReader::read(std::string_view line) {
 }
 
 void EventReader::read_constant(JsonObject event) {
-  layouts_.clear();
   add_tensor(whole_number(event, "constant"), builder_.tensors());
   add_storage(whole_number(event, "storage"), builder_.storages());
-  layouts_.read(event);
-  builder_.constant(Bytes{whole_number(event, "bytes")}, layouts_.layout(0));
+  const std::uint32_t layout = layouts_.read(event);
+  builder_.constant(Bytes{whole_number(event, "bytes")}, layouts_.layout(layout));
 }
 
 void EventReader::read_op(JsonObject event) {
-  inputs_.clear(), mutated_.clear(), outputs_.clear(), layouts_.clear();
+  inputs_.clear(), mutated_.clear(), outputs_.clear(), output_layouts_.clear();
+  arguments_.clear();
   fresh_outputs_ = 0;
   for_each(event, "in", [&](auto id) { inputs_.push_back(known_tensor(id.get_int64())); });
   for_each(event, "mutates", [&](auto place) { mutated_.push_back(position(place)); });
   for_each(event, "out", [&](auto output) { read_output(output.get_object()); });
-  for (std::size_t i = 0; i < outputs_.size(); ++i) outputs_[i].layout = layouts_.layout(i);
+  for_each(event, "args", [&](auto argument) { read_argument(argument); });
+  read_settings(event);
+  for (std::size_t i = 0; i < outputs_.size(); ++i)
+    outputs_[i].layout = layouts_.layout(output_layouts_[i]);
   builder_.op({.name = text(event, "op"),
                .phase = phase(event),
                .cost = Nanos{whole_number(event, "ns")},
@@ -126,12 +136,39 @@ void EventReader::read_op(JsonObject event) {
                .inputs = inputs_,
                .mutated = mutated_,
                .outputs = outputs_,
-               .scratch = Bytes{whole_number_or(event, "scratch", 0)}});
+               .scratch = Bytes{whole_number_or(event, "scratch", 0)},
+               .arguments = arguments_,
+               .settings = settings_});
+}
+
+void EventReader::read_argument(simdjson::dom::element argument) {
+  TraceArgument& read = arguments_.emplace_back();
+  if (argument.is_null()) return;
+  const JsonObject object = argument.get_object();
+  if (simdjson::dom::element place; object["in"].get(place) == simdjson::SUCCESS)
+    read.place = static_cast<std::int32_t>(position(place));
+  read.layout = builder_.layout(layouts_.layout(layouts_.read(object)));
+}
+
+void EventReader::read_settings(JsonObject event) {
+  numbers_.clear(), settings_.clear();
+  simdjson::dom::element all;
+  if (event["settings"].get(all) != simdjson::SUCCESS) return;
+  const JsonObject settings = all.get_object();
+  std::vector<std::size_t> lengths;
+  for (auto [name, values] : settings) {
+    for (simdjson::dom::element value : values.get_array()) numbers_.push_back(value.get_int64());
+    settings_.push_back({.name = name});
+    lengths.push_back(numbers_.size());
+  }
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < lengths.size(); first = lengths[i++])
+    settings_[i].values = std::span(numbers_).subspan(first, lengths[i] - first);
 }
 
 void EventReader::read_output(JsonObject output) {
   add_tensor(whole_number(output, "tensor"), builder_.tensors() + outputs_.size());
-  layouts_.read(output);
+  output_layouts_.push_back(layouts_.read(output));
   if (simdjson::dom::element place; output["view_of"].get(place) == simdjson::SUCCESS) {
     std::uint32_t view_of = position(place);
     outputs_.push_back({.view_of = static_cast<std::int32_t>(view_of)});

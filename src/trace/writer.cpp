@@ -21,22 +21,19 @@ constexpr std::string_view name_of(Phase phase) {
   return "";
 }
 
-// The layout of a tensor of a finished trace, as the builder was once given it.
-Layout layout_of(const Trace& trace, const TraceTensor& tensor) {
-  if (tensor.dtype == 0) return {};
-  auto numbers = std::span(trace.geometry).subspan(tensor.geometry, 2 * tensor.rank + 1);
-  return {.dtype = trace.names[tensor.dtype],
-          .shape = numbers.first(tensor.rank),
-          .strides = numbers.subspan(tensor.rank, tensor.rank),
-          .offset = numbers.back()};
-}
-
 void write_op(const Trace& trace, const TraceOp& op, TraceWriter& writer) {
   std::vector<Output> outputs;
   for (const TraceTensor& tensor : trace.outputs_of(op))
     outputs.push_back({.size = trace.storages[index(tensor.storage)].size,
                        .view_of = tensor.alias_of,
-                       .layout = layout_of(trace, tensor)});
+                       .layout = trace.layout_of(tensor)});
+  std::vector<TraceArgument> arguments;
+  for (const TraceArgument& argument : trace.arguments_of(op))
+    arguments.push_back(
+        {writer.layout(trace.layout_of(trace.layouts[argument.layout])), argument.place});
+  std::vector<Setting> settings;
+  for (const TraceSetting& setting : trace.settings_of(op))
+    settings.push_back({trace.names[setting.name], trace.values_of(setting)});
   writer.op({.name = trace.names[op.name],
              .phase = op.phase,
              .cost = op.cost,
@@ -44,11 +41,13 @@ void write_op(const Trace& trace, const TraceOp& op, TraceWriter& writer) {
              .inputs = trace.inputs_of(op),
              .mutated = trace.mutated_by(op),
              .outputs = outputs,
-             .scratch = op.scratch});
+             .scratch = op.scratch,
+             .arguments = arguments,
+             .settings = settings});
 }
 
 void write_constant(const Trace& trace, const TraceTensor& tensor, TraceWriter& writer) {
-  writer.constant(trace.storages[index(tensor.storage)].size, layout_of(trace, tensor));
+  writer.constant(trace.storages[index(tensor.storage)].size, trace.layout_of(tensor));
 }
 
 }  // namespace
@@ -68,10 +67,12 @@ TraceWriter::TraceWriter(Sink& sink, const Header& header) : sink_{sink} {
 TensorId TraceWriter::constant(Bytes size, const Layout& layout) {
   std::uint32_t tensor = add_tensor(storages_);
   put("{{\"constant\":{},\"storage\":{},\"bytes\":{}", tensor, storages_++, size.n);
-  put_layout(layout);
+  put_layout(this->layout(layout));
   end_event();
   return TensorId{tensor};
 }
+
+std::uint32_t TraceWriter::layout(const Layout& layout) { return layouts_.find_or_add(layout); }
 
 TensorId TraceWriter::op(const OpCall& call) {
   auto first = static_cast<std::uint32_t>(storage_of_.size());
@@ -86,6 +87,12 @@ TensorId TraceWriter::op(const OpCall& call) {
   put("]");
   if (call.scratch > Bytes{0}) put(",\"scratch\":{}", call.scratch.n);
   if (!call.recomputable) put(",\"recomputable\":false");
+  if (!call.arguments.empty()) {
+    put(",\"args\":[");
+    for (const TraceArgument& argument : call.arguments) put_argument(argument);
+    put("]");
+  }
+  put_settings(call.settings);
   end_event();
   return TensorId{first};
 }
@@ -99,7 +106,27 @@ void TraceWriter::put_output(const Output& output, std::span<const TensorId> inp
   if (is_view) put(",\"view_of\":{}", output.view_of);
   if (!is_view) put(",\"bytes\":{}", output.size.n);
   if (!is_view) ++storages_;
-  put_layout(output.layout);
+  put_layout(layout(output.layout));
+  put("}}");
+}
+
+void TraceWriter::put_argument(const TraceArgument& argument) {
+  if (line_[line_.size() - 1] != '[') put(",");
+  if (argument == TraceArgument{}) return put("null");
+  put("{{");
+  if (argument.place != TraceArgument::kNotInput) put("\"in\":{}", argument.place);
+  put_layout(argument.layout);
+  put("}}");
+}
+
+void TraceWriter::put_settings(std::span<const Setting> settings) {
+  if (settings.empty()) return;
+  put(",\"settings\":{{");
+  for (const Setting& setting : settings) {
+    if (line_[line_.size() - 1] != '{') put(",");
+    put_text(setting.name);
+    put_list(":[", setting.values, [](std::int64_t number) { return number; });
+  }
   put("}}");
 }
 
@@ -155,9 +182,14 @@ void TraceWriter::put_text(std::string_view text) {
   put("\"");
 }
 
-void TraceWriter::put_layout(const Layout& layout) {
-  if (layout.dtype.empty()) return;
-  auto same = [](std::int64_t number) { return number; };
+void TraceWriter::put_layout(std::uint32_t number) {
+  if (number == 0) return;
+  put("{}\"layout\":{}", line_[line_.size() - 1] == '{' ? "" : ",", number - 1);
+  if (told_.size() < layouts_.size()) told_.resize(layouts_.size());
+  if (told_[number]) return;
+  told_[number] = true;
+  const Layout layout = layouts_[number];
+  auto same = [](std::int64_t value) { return value; };
   put(",\"dtype\":");
   put_text(layout.dtype);
   put_list(",\"shape\":[", layout.shape, same);

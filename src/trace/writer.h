@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "trace/builder.h"
+#include "trace/layout_table.h"
 #include "trace/sink.h"
 #include "weir/trace.h"
 
@@ -29,7 +30,8 @@ class TraceWriter {
   TraceWriter(Sink& sink, const Header& header);
 
   TensorId constant(Bytes size, const Layout& layout = {});
-  TensorId op(const OpCall& call);  // the first output; the others follow it
+  std::uint32_t layout(const Layout& layout);  // its number, for arguments of ops
+  TensorId op(const OpCall& call);             // the first output; the others follow it
   void retain(TensorId tensor);
   void release(TensorId tensor);
   void keep(TensorId tensor);
@@ -44,7 +46,9 @@ class TraceWriter {
   template <typename List, typename Name>
   void put_list(std::string_view key, const List& list, Name name);
   void put_text(std::string_view text);
-  void put_layout(const Layout& layout);
+  void put_layout(std::uint32_t layout);
+  void put_argument(const TraceArgument& argument);
+  void put_settings(std::span<const Setting> settings);
   void put_output(const Output& output, std::span<const TensorId> inputs);
   void end_line();
   void end_event();
@@ -53,6 +57,8 @@ class TraceWriter {
   Sink& sink_;
   fmt::memory_buffer line_;
   std::vector<std::uint32_t> storage_of_;  // by tensor
+  LayoutTable layouts_;
+  std::vector<bool> told_;  // by layout
   std::uint32_t storages_ = 0;
   std::size_t events_ = 0, steps_ = 0;
 };

@@ -9,7 +9,6 @@
 namespace weir::cost::test {
 namespace {
 
-using trace::Layout;
 using trace::Output;
 using trace::TraceBuilder;
 

@@ -85,7 +85,8 @@ TEST(Plans, ComeBackAsTheyWere) {
   const Bytes budget{trace::liveness_peak(training(steps)).n * 7 / 10};
   for (const bool copies : {false, true}) {
     std::optional<Reach> tier;
-    if (copies) tier = Reach{.link = {.write = {{}, 100}, .read = {{}, 100}}, .capacity = {1 << 20}};
+    if (copies)
+      tier = Reach{.link = {.write = {{}, 100}, .read = {{}, 100}}, .capacity = {1 << 20}};
     std::optional<Guide> made = Guide::make(step, {budget, {budget.n / 128}, tier});
     ASSERT_TRUE(made);
     std::size_t saved = 0;

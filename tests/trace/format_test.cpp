@@ -55,6 +55,43 @@ TEST(WeirFormat, GivesBackLayoutsScratchAndStrangeNames) {
   EXPECT_TRUE(same_content(made, read(written(made))));
 }
 
+TEST(WeirFormat, GivesBackArgumentsAndSettings) {
+  const std::int64_t shape[] = {2, 3}, strides[] = {1, 2}, two[] = {2, 2}, yes[] = {1};
+  TraceBuilder builder{ViewRule::Keep, "t"};
+  TensorId x = builder.constant({24});
+  const std::uint32_t turned =
+      builder.layout({.dtype = "float32", .shape = shape, .strides = strides, .offset = 1});
+  const std::uint32_t number = builder.layout({.dtype = "float64"});
+  EXPECT_EQ(builder.layout({.dtype = "float64"}), number);
+  const TraceArgument arguments[] = {{turned, 0}, {}, {number, TraceArgument::kNotInput}, {0, 0}};
+  const Setting settings[] = {{"stride", two}, {"transposed", yes}, {"none"}};
+  for (int i = 0; i < 2; ++i)
+    builder.op(
+        {.name = "conv", .inputs = std::span(&x, 1), .arguments = arguments, .settings = settings});
+  Trace made = std::move(builder).finish();
+  Trace again = read(written(made));
+  EXPECT_TRUE(same_content(made, again));
+  ASSERT_EQ(again.arguments_of(again.ops[1]).size(), 4u);
+  const Layout layout = again.layout_of(again.layouts[again.arguments_of(again.ops[1])[0].layout]);
+  EXPECT_THAT(layout.shape, ::testing::ElementsAre(2, 3));
+  EXPECT_THAT(layout.strides, ::testing::ElementsAre(1, 2));
+  EXPECT_EQ(layout.offset, 1);
+  EXPECT_THAT(again.values_of(again.settings_of(again.ops[1])[0]), ::testing::ElementsAre(2, 2));
+}
+
+TEST(WeirFormat, TellsALayoutOnceAndNamesItLater) {
+  Trace trace = read(with_header(
+      "{'op':'f','ns':1,'out':[{'tensor':0,'storage':0,'bytes':4,'layout':7,'dtype':'int8',"
+      "'shape':[4]}]}\n"
+      "{'op':'g','ns':1,'in':[0],'out':[{'tensor':1,'storage':1,'bytes':4,'layout':7}],"
+      "'args':[{'in':0,'layout':7}]}\n{'end':true,'events':2}\n"));
+  EXPECT_EQ(trace.layout_of(trace.tensors[1]).dtype, "int8");
+  EXPECT_THAT(trace.layout_of(trace.layouts[trace.arguments[0].layout]).shape,
+              ::testing::ElementsAre(4));
+  std::string text = written(trace);
+  EXPECT_EQ(text.find("dtype"), text.rfind("dtype"));
+}
+
 TEST(WeirFormat, RefusesToWriteNamesThatAreNotUtf8) {
   TraceBuilder builder{ViewRule::Keep, "t"};
   builder.op({.name = "\xff"});
@@ -157,6 +194,15 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"{'op':'f','ns':1,'out':[{'tensor':1,'storage':1,'bytes':1},"
                 "{'tensor':2,'storage':1,'bytes':1}]}\n",
                 "t:2: storage 1 exists already"},
+        Mistake{CONSTANT "{'op':'f','ns':1,'in':[0],'args':[{'in':1}]}\n",
+                "t:3: op 'f' has an argument at input 1 but 1 inputs"},
+        Mistake{"{'op':'f','ns':1,'args':[{'layout':3}]}\n", "t:2: layout 3 does not exist"},
+        Mistake{"{'op':'f','ns':1,'args':[{'layout':3,'dtype':'f'},{'layout':3,'dtype':'g'}]}\n",
+                "t:2: layout 3 exists already"},
+        Mistake{"{'op':'f','ns':1,'args':[{'dtype':'f','shape':[-1]}]}\n",
+                "t:2: shape, strides and offset cannot be negative"},
+        Mistake{"{'op':'f','ns':1,'args':[3]}\n", "t:2: a value has the wrong type"},
+        Mistake{"{'op':'f','ns':1,'settings':{'stride':2}}\n", "t:2: a value has the wrong type"},
         Mistake{"{'constant':0,'storage':0,'bytes':1,'shape':[1]}\n", "t:2: a \"shape\" needs a"},
         Mistake{"{'constant':0,'storage':0,'bytes':1,'dtype':'f','shape':[1],'strides':[]}\n",
                 "t:2: \"strides\" and \"shape\" differ in length"},

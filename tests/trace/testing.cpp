@@ -17,7 +17,8 @@ bool same_content(const Trace& a, const Trace& b) {
   return a.views == b.views && a.start == b.start && a.names == b.names &&
          a.storages == b.storages && a.tensors == b.tensors && a.ops == b.ops &&
          a.inputs == b.inputs && a.mutated == b.mutated && a.geometry == b.geometry &&
-         a.events == b.events;
+         a.layouts == b.layouts && a.arguments == b.arguments && a.settings == b.settings &&
+         a.numbers == b.numbers && a.events == b.events;
 }
 
 std::string json(std::string_view text) {

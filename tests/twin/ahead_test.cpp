@@ -1,4 +1,5 @@
-// Copies beside ops, whatever a policy advises: the program reads what it should, inside its budget.
+// Copies beside ops, whatever a policy advises: the program reads what it should, inside its
+// budget.
 #include <gtest/gtest.h>
 
 #include "base/rng.h"

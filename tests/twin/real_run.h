@@ -32,7 +32,7 @@ struct RunOptions {
   bool only_wanted = false;  // of what a replay makes, only what it is run for is delivered
   std::vector<Disturbance> disturbances = {};  // ascending
   Plans* plans = nullptr;                      // for policies that plan
-  std::uint64_t failing = 0;  // each so-manieth copy beside ops fails; 0: none
+  std::uint64_t failing = 0;                   // each so-manieth copy beside ops fails; 0: none
 };
 
 // Runs a trace through the manager, event by event, so that its state can be looked at in between.
