@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string budget, peak, trace, policy, smallest, tier, compile, json, record;
+  std::string budget, peak, trace, policy, smallest, tier, plans, compile, json, record;
   bool no_recompute = false, checksum = false, quiet = false;
 };
 
@@ -54,6 +54,7 @@ Words words_of(const Arguments& arguments) {
   add("--policy", arguments.policy);
   add("--smallest", arguments.smallest);
   add("--tier", arguments.tier);
+  add("--plans", arguments.plans);
   add("--compile", arguments.compile);
   add("--json", arguments.json);
   add("--record", arguments.record);
@@ -78,6 +79,7 @@ Json json_of(const Arguments& arguments) {
   else
     json["fraction"] = std::get<base::PeakShare>(budget.amount).of_peak;
   if (!arguments.trace.empty()) json["trace"] = arguments.trace;
+  if (!arguments.plans.empty()) json["plans"] = arguments.plans;
   if (!arguments.peak.empty()) json["peak"] = base::parse_bytes(arguments.peak).n;
   if (!arguments.smallest.empty()) json["smallest"] = base::parse_bytes(arguments.smallest).n;
   if (!arguments.policy.empty()) json["policy"] = arguments.policy;
@@ -116,6 +118,8 @@ void add_run_command(CLI::App& app, const Words& program) {
   option("--policy", arguments->policy, "Who chooses what goes (planned); see weir replay --help");
   option("--smallest", arguments->smallest, "Tensors below this size stay");
   option("--tier", arguments->tier, "FOLDER[:SIZE] for offloading, or none");
+  option("--plans", arguments->plans,
+         "File of plans: read if it is there, written at the end for the next run");
   option("--compile", arguments->compile, "leave, or eager: run torch.compile's code uncompiled");
   option("--json", arguments->json, "File for the figures, written at the end");
   option("--record", arguments->record, "File for a trace");

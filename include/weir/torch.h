@@ -28,6 +28,7 @@ struct SessionOptions {
   Bytes smallest{};         // tensors below this size stay; zero: the default
   bool recompute = true;    // may evict; false: only offloads
   std::string tier = {};    // FOLDER[:SIZE] for offloading, or "none"; empty: the default folder
+  std::string plans = {};   // file of plans: read if it is there, written at the end; empty: none
 };
 
 // Tensors are held to the budget while it lives; one at a time. Ops are followed on the thread that

@@ -34,6 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--smallest", help="tensors below this size stay")
     run.add_argument("--tier", help="FOLDER[:SIZE] for offloading, or none")
     run.add_argument("--no-recompute", action="store_true", help="offload only")
+    run.add_argument("--plans", help="file of plans from the run before, and for the next")
     run.add_argument("--checksum", action="store_true", help="compare what is recomputed")
     run.add_argument("--compile", choices=["leave", "eager"], default="leave")
     run.add_argument("--record", dest="trace", metavar="TRACE", help="write a trace as well")
@@ -55,7 +56,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _job(given: argparse.Namespace) -> Job:
-    for path in filter(None, (given.json, given.trace)):
+    plans = getattr(given, "plans", None)
+    for path in filter(None, (given.json, given.trace, plans)):
         _report.check_writable(path)
     if given.command == "record":
         return Job(trace=given.trace, json=given.json, quiet=given.quiet, meta=given.meta)
@@ -68,6 +70,7 @@ def _job(given: argparse.Namespace) -> Job:
         peak=given.peak,
         trace=given.known,
         checksum=given.checksum,
+        plans=plans,
     )
     return Job(options, given.trace, given.compile, given.json, given.quiet)
 

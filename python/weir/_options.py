@@ -20,6 +20,7 @@ class Options:
     recompute: bool = True
     tier: str = ""
     checksum: bool = False
+    plans: str | None = None  # a file of plans, for one run after the other
 
     def to_json(self) -> str:
         known = dataclasses.asdict(self).items()
@@ -46,6 +47,7 @@ def make_options(
     peak: int | str | None = None,
     trace: str | os.PathLike[str] | None = None,
     checksum: bool = False,
+    plans: str | os.PathLike[str] | None = None,
 ) -> Options:
     """Raises ValueError or TypeError with one line that says what would do."""
     budget, fraction = _budget(amount)
@@ -59,6 +61,7 @@ def make_options(
         recompute=bool(recompute),
         tier="" if tier is None else _checked_tier(os.fspath(tier)),
         checksum=bool(checksum),
+        plans=None if plans is None else os.path.abspath(plans),
     )
 
 

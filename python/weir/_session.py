@@ -108,6 +108,7 @@ def budget(
     peak: int | str | None = None,
     trace: str | os.PathLike[str] | None = None,
     checksum: bool = False,
+    plans: str | os.PathLike[str] | None = None,
     compile: Literal["leave", "eager"] = "leave",
 ) -> Budget:
     """Holds tensors to `amount` bytes: 2 << 30, "2GiB", "auto", or "0.5x" of the peak.
@@ -117,8 +118,9 @@ def budget(
     recomputing is allowed; peak: what the program needs without a budget, if that is known;
     trace: a recording of the same program (`weir record`), which tells the peak and what a step
     needs at least;
-    checksum: compare what is recomputed with what it was; compile: "eager" makes torch.compile
-    run its functions uncompiled, because Weir cannot evict inside compiled code.
+    checksum: compare what is recomputed with what it was; plans: a file, read if it is there and
+    written at the end, by which the next run plans its steps no more; compile: "eager" makes
+    torch.compile run its functions uncompiled, because Weir cannot evict inside compiled code.
     """
     if compile not in ("leave", "eager"):
         raise ValueError(f"compile cannot be {compile!r}; give 'leave' or 'eager'")
@@ -132,6 +134,7 @@ def budget(
         peak=peak,
         trace=trace,
         checksum=checksum,
+        plans=plans,
     )
     return Budget(make, compile)
 

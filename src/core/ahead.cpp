@@ -23,7 +23,7 @@ void State::copy_ahead() {
 
 void State::save(StorageId storage) {
   Storage& s = graph[storage];
-  if (!s.resident() || !s.complete() || s.changing != 0) return;
+  if (!s.resident() || !s.complete() || s.pins != 0 || s.changing != 0) return;
   if (s.backed || s.saving || s.homeless || !executor_.begin_offload(storage)) return;
   s.saving = true;
   saving_.push_back(storage);

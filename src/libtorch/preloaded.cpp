@@ -45,6 +45,7 @@ void write_whole(const std::string& path, const std::string& text) {
 void tell() {
   Runtime& runtime = Runtime::get();
   if (StepFinder::get().end()) runtime.step();
+  runtime.save_plans();
   try {
     runtime.recorder().finish();
   } catch (const BadInput& error) {

@@ -79,11 +79,13 @@ Nanos Runtime::tick() {
 void Runtime::start(const RunOptions& options) {
   auto core = std::make_unique<Core>();
   const PolicyEntry& policy = find_policy(options.policy);
-  core->policy = policy.make({.background = true});
+  if (!options.plans.empty()) core->plans = Plans::load(options.plans);
+  core->policy = policy.make({.background = true, .plans = &core->plans});
   core->disk = make_tier(options.tier);
   if (core->disk) core->tier = std::make_unique<tier::QueuedTier>(*core->disk);
   const std::optional<trace::Info> known = known_from(options.trace);
   if (core_) {
+    save_plans();
     set_budget(kUnlimited);
     bring_all_back();
     drop_core();
@@ -140,10 +142,21 @@ void Runtime::charge_everything() {
 
 void Runtime::stop() {
   if (!core_) return;
+  save_plans();
   set_budget(kUnlimited);
   budget_ = Budget{kUnlimited, 0, {}};
   options_.recompute = false;
   active_ = away_.load() != 0;
+}
+
+void Runtime::save_plans() {
+  if (!core_ || options_.plans.empty()) return;
+  const std::lock_guard lock{*core_->manager};
+  try {
+    core_->plans.save(options_.plans);
+  } catch (const BadInput& error) {
+    TORCH_WARN("weir: ", error.what());
+  }
 }
 
 void Runtime::bring_all_back() {

@@ -19,6 +19,7 @@
 #include "weir/errors.h"
 #include "weir/executor.h"
 #include "weir/manager.h"
+#include "weir/plans.h"
 #include "weir/policy.h"
 #include "weir/tier.h"
 
@@ -34,6 +35,7 @@ struct RunOptions {
   bool recompute = true;
   std::string tier;  // as tier::parse_tier reads it; empty: the default folder
   bool checksum = false;
+  std::string plans = {};  // file of plans from the run before, and for the next; empty: none
 };
 
 struct Stats {
@@ -55,6 +57,8 @@ class Runtime final : public Executor {
   void start(const RunOptions& options);
   // The budget ends: nothing goes any more, and what is away comes back when it is touched.
   void stop();
+  // For the next run of the program. What cannot be written is told as a warning.
+  void save_plans();
   [[nodiscard]] bool managing() const { return core_ != nullptr; }
   [[nodiscard]] bool active() const { return active_.load(std::memory_order_relaxed); }
   [[nodiscard]] const RunOptions& options() const { return options_; }
@@ -127,6 +131,7 @@ class Runtime final : public Executor {
   struct Core {
     std::unique_ptr<Tier> disk;
     std::unique_ptr<tier::QueuedTier> tier;  // null: there is none
+    Plans plans;                             // the policy's
     std::unique_ptr<Policy> policy;
     std::unique_ptr<Manager> manager;
   };

@@ -22,6 +22,7 @@ libtorch::RunOptions run_options(const SessionOptions& options) {
   if (options.smallest > Bytes{}) run.smallest = options.smallest;
   run.recompute = options.recompute;
   run.tier = options.tier;
+  run.plans = options.plans;
   return run;
 }
 

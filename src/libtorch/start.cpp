@@ -31,6 +31,7 @@ RunOptions read_options(const std::string& text) try {
   options.recompute = given.value("recompute", true);
   options.tier = given.value("tier", "");
   options.checksum = given.value("checksum", false);
+  options.plans = given.value("plans", "");
   return options;
 } catch (const json::exception& error) {
   throw BadInput{std::string{"the options of the runtime cannot be read: "} + error.what()};

@@ -135,7 +135,7 @@ def test_meta_recording_has_the_ops_and_sizes_of_a_real_one(name, tmp_path):
     assert only_real.total() == only_meta.total()
 
 
-def test_meta_recording_of_an_lstm_lacks_only_its_workspace(tmp_path):
+def test_meta_recording_of_an_lstm_computes_as_much(tmp_path):
     record_net(tmp_path / "meta.zst", "lstm", "--sizes", "test", meta=True)
     record_net(tmp_path / "real.zst", "lstm", "--sizes", "test")
     ours, real = costs_of(tmp_path / "meta.zst"), costs_of(tmp_path / "real.zst")
@@ -224,8 +224,8 @@ def saved_for_backward(lines):
         ("resnet50", 0, 0),
         ("vgg16", 0, 0),
         ("densenet121", 0, 0),
-        # Two statistics of 16 channels, too small for a trace; and 7 x 7 x 1280 floats that torch
-        # 1.13, of which the figures are, saved and 2.13 does not, by its own hooks.
+        # Two statistics of 16 channels, too small for a trace; and 7 x 7 x 1280 floats more in the
+        # published figure, which hooks of this PyTorch do not see either.
         ("mobilenet_v2", 3, 2 * 64 + 4 * 7 * 7 * 1280),
     ],
 )

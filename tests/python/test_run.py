@@ -299,6 +299,23 @@ def test_a_trace_tells_the_peak_and_what_the_step_needs(run, script, tmp_path):
     assert len(unreadable.stderr.splitlines()) == 1
 
 
+def test_plans_are_kept_for_the_next_run(run, script, tmp_path):
+    name = script(TRAIN.replace("range(4)", "range(8)"))
+    plans = tmp_path / "plans"
+    inside = ("run", "--plans", str(plans), "--budget", "14MB", "--", name)
+    for _ in range(2):
+        done = run(*inside)
+        assert done.returncode == 0, done.stderr
+        assert plans.read_bytes().startswith(b"WEIRPLAN")
+        assert len(plans.read_bytes()) > 100  # not only a head
+
+    plans.write_text("something else")
+    refused = run(*inside)
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 1
+    assert plans.read_text() == "something else"
+
+
 def test_out_of_budget_says_that_the_tier_was_full(run, script, tmp_path):
     name = script(
         "import torch\nkept = [torch.rand(1 << 18) for _ in range(16)]\nbig = torch.empty(1 << 20)"
