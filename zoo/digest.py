@@ -24,4 +24,6 @@ def add(sha, name, value):
         sha.update(f"{name} {value!r}\n".encode())
         return
     sha.update(f"{name} {value.dtype} {tuple(value.shape)}\n".encode())
-    sha.update(value.detach().contiguous().numpy())
+    # Of a copy: whose memory is handed out must stay where it is.
+    copy = value.detach().clone(memory_format=torch.contiguous_format)
+    sha.update(copy.numpy())
