@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "json_fields.h"
 #include "trace/message.h"
 #include "weir/errors.h"
 
@@ -21,20 +22,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostDevices = 8;
 constexpr double kMostFactor = 1e6;
-
-void check_keys(const Json& object, const std::string& what,
-                std::initializer_list<std::string_view> known) {
-  if (!object.is_object()) throw BadInput(fmt::format("{} is no object", what));
-  for (const auto& [key, value] : object.items())
-    if (std::ranges::find(known, key) == known.end())
-      throw BadInput(fmt::format("{} has {}, which nothing reads", what, trace::quoted(key)));
-}
-
-std::string text_in(const Json& object, const std::string& what, const char* key) {
-  if (!object.contains(key) || !object[key].is_string())
-    throw BadInput(fmt::format("{} lacks \"{}\" as a text", what, key));
-  return object[key];
-}
 
 double factor_in(const Json& number, const std::string& what) {
   const double factor = number.is_number() ? number.get<double>() : 0;

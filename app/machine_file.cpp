@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "json_fields.h"
 #include "trace/message.h"
 #include "weir/errors.h"
 
@@ -75,20 +76,6 @@ std::vector<Value> doubling(std::string_view what, std::string_view text, Parse 
     throw BadInput(
         fmt::format("{} has {} values; give at most {}", what, values.size(), kMostPoints));
   return values;
-}
-
-void check_keys(const Json& object, const std::string& what,
-                std::initializer_list<std::string_view> known) {
-  if (!object.is_object()) throw BadInput(fmt::format("{} is no object", what));
-  for (const auto& [key, value] : object.items())
-    if (std::ranges::find(known, key) == known.end())
-      throw BadInput(fmt::format("{} has {}, which nothing reads", what, trace::quoted(key)));
-}
-
-std::string text_in(const Json& object, const std::string& what, const char* key) {
-  if (!object.contains(key) || !object[key].is_string())
-    throw BadInput(fmt::format("{} lacks \"{}\" as a text", what, key));
-  return object[key];
 }
 
 cost::CacheLevel cache_in(const Json& object, const std::string& what) {
