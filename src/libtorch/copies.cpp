@@ -7,29 +7,48 @@
 
 namespace weir::libtorch {
 
-bool Runtime::offload(StorageId storage) {
-  return begin_offload(storage) && finish_offload(storage);
+namespace {
+std::span<std::byte> bytes_of(const Block& block, Bytes size) {
+  return {block.address, static_cast<std::size_t>(size.n)};
 }
+}  // namespace
 
-bool Runtime::begin_offload(StorageId storage) {
+// False: it did not work. `copy` fills the slot, or begins to.
+template <typename Copying>
+bool Runtime::copy_to_tier(StorageId storage, Copying&& copy) {
   const Block* block = blocks_[storage];
   if (block == nullptr || block->pages == nullptr) return false;
   free_discarded();
+  std::optional<Slot> slot;
   try {
-    const std::optional<Slot> slot = core_->tier->reserve(block->size);
-    if (!slot) {
-      tier_full_ = true;
-      return false;
+    slot = core_->tier->reserve(block->size);
+    if (slot) {
+      Transfer under_way = copy(*slot, *block);
+      copies_[storage] = {.slot = *slot, .under_way = std::move(under_way)};
     }
-    copies_[storage] = {.slot = *slot,
-                        .under_way = core_->tier->write(
-                            *slot, {block->address, static_cast<std::size_t>(block->size.n)})};
   } catch (const TierError& error) {
+    if (slot) core_->tier->free(*slot);
     TORCH_WARN_ONCE("weir: ", error.what());
-    tier_full_ = true;
-    return false;
+    slot.reset();
   }
-  return true;
+  if (!slot) tier_full_ = true;
+  return slot.has_value();
+}
+
+bool Runtime::offload(StorageId storage) {
+  const Nanos begin = tick();
+  const bool copied = copy_to_tier(storage, [&](Slot slot, const Block& block) {
+    core_->tier->write_now(slot, bytes_of(block, block.size));
+    return Transfer{};
+  });
+  if (copied) count_offloaded(storage, begin);
+  return copied;
+}
+
+bool Runtime::begin_offload(StorageId storage) {
+  return copy_to_tier(storage, [&](Slot slot, const Block& block) {
+    return core_->tier->write(slot, bytes_of(block, block.size));
+  });
 }
 
 bool Runtime::finish_offload(StorageId storage) {
@@ -44,9 +63,13 @@ bool Runtime::finish_offload(StorageId storage) {
     copies_.erase(storage);
     return false;
   }
-  offloaded_ += copy.slot.size.n;
-  offload_ns_ += (tick() - begin).n;
+  count_offloaded(storage, begin);
   return true;
+}
+
+void Runtime::count_offloaded(StorageId storage, Nanos begin) {
+  offloaded_ += copies_.at(storage).slot.size.n;
+  offload_ns_ += (tick() - begin).n;
 }
 
 void Runtime::fetch(StorageId storage) {
@@ -59,7 +82,7 @@ void Runtime::fetch(StorageId storage) {
   else
     memory_.refill(*block);
   try {
-    core_->tier->read(slot, {block->address, static_cast<std::size_t>(slot.size.n)}).wait();
+    core_->tier->read_now(slot, bytes_of(*block, slot.size));
   } catch (...) {
     if (ghost)
       memory_.free(*block);
@@ -81,8 +104,7 @@ bool Runtime::begin_fetch(StorageId storage) {
   } catch (const pages::NoPages&) {
     return false;
   }
-  copy.under_way = core_->tier->read(
-      copy.slot, {copy.arrives->address, static_cast<std::size_t>(copy.slot.size.n)});
+  copy.under_way = core_->tier->read(copy.slot, bytes_of(*copy.arrives, copy.slot.size));
   return true;
 }
 

@@ -170,6 +170,9 @@ class Runtime final : public Executor {
   void take_back_lent();
   void come_back(Block& block);
   void become_bytes_of(StorageId storage, Block& from);
+  template <typename Copying>
+  bool copy_to_tier(StorageId storage, Copying&& copy);
+  void count_offloaded(StorageId storage, Nanos begin);
   void free_discarded();
   [[noreturn]] void fail(const OutOfBudget& error) const;
   void count_logical(std::int64_t bytes);

@@ -48,6 +48,11 @@ class QueuedTier::Lane {
     return Transfer{std::make_unique<Waiting>(*this, std::move(item))};
   }
 
+  void make(const std::function<Transfer()>& copy) {
+    const Count count{*this};
+    copy().wait();
+  }
+
   void drain() {
     std::unique_lock lock{mutex_};
     done_.wait(lock, [&] { return queue_.empty() && running_ == 0; });
@@ -67,6 +72,25 @@ class QueuedTier::Lane {
    private:
     Lane& lane_;
     std::shared_ptr<Item> item_;
+  };
+
+  // One that is made by who wants it.
+  class Count {
+   public:
+    explicit Count(Lane& lane) : lane_{lane} {
+      const std::lock_guard lock{lane_.mutex_};
+      ++lane_.running_;
+    }
+    Count(const Count&) = delete;
+    Count& operator=(const Count&) = delete;
+    ~Count() {
+      const std::lock_guard lock{lane_.mutex_};
+      --lane_.running_;
+      lane_.done_.notify_all();
+    }
+
+   private:
+    Lane& lane_;
   };
 
   void serve() {
@@ -125,6 +149,14 @@ Transfer QueuedTier::write(Slot slot, std::span<const std::byte> from) {
 Transfer QueuedTier::read(Slot slot, std::span<std::byte> to) {
   if (getpid() != owner_) return Wrapper::read(slot, to);
   return reads_->add([this, slot, to] { return Wrapper::read(slot, to); });
+}
+
+void QueuedTier::write_now(Slot slot, std::span<const std::byte> from) {
+  writes_->make([&] { return Wrapper::write(slot, from); });
+}
+
+void QueuedTier::read_now(Slot slot, std::span<std::byte> to) {
+  reads_->make([&] { return Wrapper::read(slot, to); });
 }
 
 void QueuedTier::drain() {

@@ -19,6 +19,9 @@ class QueuedTier final : public Wrapper {
 
   Transfer write(Slot slot, std::span<const std::byte> from) override;
   Transfer read(Slot slot, std::span<std::byte> to) override;
+  // At once and on this thread: no other is woken, which would take a core from the program.
+  void write_now(Slot slot, std::span<const std::byte> from);
+  void read_now(Slot slot, std::span<std::byte> to);
 
   // Returns when nothing is under way: before a fork, since a device that writes to memory while
   // it is being copied writes to one of the copies only.

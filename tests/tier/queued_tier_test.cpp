@@ -92,6 +92,28 @@ TEST_F(QueuedTierTest, WhoWaitsForWhatHasNotBegunStandsInNoLine) {
   EXPECT_EQ(gate_.order().size(), 3u);
 }
 
+TEST_F(QueuedTierTest, CopiesAtOnceWithoutItsThreads) {
+  QueuedTier tier{gate_};
+  const Slot first = reserve(), second = reserve();
+  Transfer before = tier.write(first, bytes_);
+  gate_.await_somebody();
+  tier.write_now(second, bytes_);
+  EXPECT_EQ(gate_.order(), std::vector{second.at});
+  std::vector<std::byte> back(100);
+  tier.read_now(second, back);
+  EXPECT_EQ(back, bytes_);
+  gate_.open();
+}
+
+TEST_F(QueuedTierTest, TellsAtOnceOfWhatFailsAtOnce) {
+  FaultyTier faulty{memory_, {.write = 1}};
+  QueuedTier tier{faulty};
+  const Slot slot = reserve();
+  EXPECT_THROW(tier.write_now(slot, bytes_), TierError);
+  tier.write_now(slot, bytes_);
+  tier.drain();
+}
+
 TEST_F(QueuedTierTest, ReadsDoNotWaitForWrites) {
   const Slot written = reserve(), read = reserve();
   put(memory_, read, bytes_);
