@@ -26,9 +26,6 @@ constexpr double kFirstGuess = 8;  // pages whose first touch costs as much as a
 // Other parts of the process have mappings too.
 std::size_t most_of(std::size_t mappings) { return mappings - mappings / 4; }
 
-// Pages of large blocks move faster if they begin where a table of pages does.
-std::size_t natural_alignment(std::size_t pages) { return pages < kGranule ? 1 : kGranule; }
-
 }  // namespace
 
 NoPages::NoPages(const char* why, Bytes need, Bytes in_use, Bytes cap)
@@ -63,15 +60,9 @@ Block& Arena::allocate(Bytes size, Bytes alignment) {
   const std::size_t pages = pages_for(size), aligned = pages_for(alignment);
   const std::lock_guard lock{mutex_};
   expect_room(pages);
-  Block* found = heap_.full(pages, aligned);
-  if (found != nullptr)
-    ++counters_.reuses;
-  else if (aligned == 1)
-    found = gather_stock(pages);
-  if (found != nullptr) {
-    found = &heap_.cut(*found, pages, aligned);
-  } else {
-    found = &empty_range(pages, std::max(aligned, natural_alignment(pages)));
+  Block* found = find_or_gather(pages, aligned);
+  if (found == nullptr) {
+    found = &empty_range(pages, aligned);
     fill_as_resident(*found);
   }
   settle(*found, Life::Resident);
@@ -112,6 +103,7 @@ void Arena::settle(Block& block, Life life) {
 void Arena::evict(Block& block) {
   const std::lock_guard lock{mutex_};
   WEIR_CHECK(block.range.life == Life::Resident, block.pages);
+  short_ = true;
   in_use_ -= block.pages;
   settle(block, Life::Evicted);
   shrink();

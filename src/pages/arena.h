@@ -120,7 +120,11 @@ class Arena {
   void release(Block& block);
 
   Block& empty_range(std::size_t pages, std::size_t alignment);
+  Block* find_or_gather(std::size_t pages, std::size_t alignment);
   Block* gather_stock(std::size_t pages);
+  [[nodiscard]] bool take_granules(Block& block);
+  Block* cut_granules(std::size_t pages);
+  void take_part(Block& part, Block& to);
   Block& bring_together(const Run& run);
   void fill(Block& block);
   void fill_as_resident(Block& block);
@@ -151,6 +155,9 @@ class Arena {
   std::size_t recount_at_;     // mappings
   bool crowded_ = false;       // there were many when they were last counted
   std::size_t worth_moving_;
+  // Something was evicted: pages come and go all the time. Only then are huge ones worth it; where
+  // they stay, they made training slower as often as faster.
+  bool short_ = false;
   double touch_ns_, move_ns_;  // what it costs to touch a page first, and to move a run
   Counters counters_;
 };

@@ -22,6 +22,9 @@ void for_each(const Run& run, Visit&& visit) {
   }
 }
 
+// Pages of large blocks move faster if they begin where a table of pages does: then the tables move.
+std::size_t natural_alignment(std::size_t pages) { return pages < kGranule ? 1 : kGranule; }
+
 bool has_evicted(const Run& run) {
   bool evicted = false;
   for_each(run, [&](const Block& b) { evicted = evicted || b.range.life == Life::Evicted; });
@@ -32,6 +35,7 @@ bool has_evicted(const Run& run) {
 // A range without pages, for a block of this length; nobody takes it for free. Small ones are
 // opened together, so that they are one mapping and cost no call later.
 Block& Arena::empty_range(std::size_t pages, std::size_t alignment) {
+  alignment = std::max(alignment, natural_alignment(pages));
   Block* space = heap_.empty(pages, alignment);
   if (space == nullptr) refuse("the address space of the arena is used up", pages);
   if (pages < kGranule && !space->range.open && space->pages >= 2 * kGranule) {
@@ -42,6 +46,18 @@ Block& Arena::empty_range(std::size_t pages, std::size_t alignment) {
   Block& range = heap_.cut(*space, pages, alignment);
   range.range.life = Life::Resident;
   return range;
+}
+
+// A block whose pages are in place already, or that an evicted one's can be brought to; null: none.
+Block* Arena::find_or_gather(std::size_t pages, std::size_t alignment) {
+  const std::size_t natural = std::max(alignment, natural_alignment(pages));
+  for (const std::size_t tried : {natural, alignment})
+    if (Block* found = heap_.full(pages, tried)) {
+      ++counters_.reuses;
+      return &heap_.cut(*found, pages, tried);
+    }
+  Block* found = alignment == 1 ? gather_stock(pages) : nullptr;
+  return found == nullptr ? nullptr : &heap_.cut(*found, pages, natural);
 }
 
 // A block that is being filled must not be taken for a donor.
@@ -62,7 +78,8 @@ void Arena::fill(Block& block) {
   while (block.range.held < block.pages) {
     const std::size_t missing = block.pages - block.range.held;
     if (committed_ + missing <= cap_) return commit(block);
-    if (heap_.full(missing, 1) == nullptr) gather_stock(missing);
+    if (take_granules(block)) continue;
+    if (missing < kGranule && heap_.full(missing, 1) == nullptr) gather_stock(missing);
     const Run run = heap_.find(missing, missing);
     WEIR_CHECK(run.pages > 0, missing, committed_, in_use_, cap_);
     if (worth_moving(run))
@@ -72,11 +89,57 @@ void Arena::fill(Block& block) {
   }
 }
 
-// For a small block more pages than it needs are brought to one place: a move costs the same for
-// one page as for many, and those of evicted blocks must be closed before and opened after it.
-// Returns the free block they are; null: there is no need, or no such run.
+// Pages that begin where a table of pages does, for a block that goes on at such a place: whole tables
+// move, and huge pages stay whole. Of evicted blocks all pages go, since the rest would begin
+// elsewhere. False: there are none.
+bool Arena::take_granules(Block& block) {
+  const std::size_t missing = block.pages - block.range.held;
+  const auto at = reinterpret_cast<std::uintptr_t>(block.address) / kPage + block.range.held;
+  if (missing < kGranule || at % kGranule != 0 || !vm_.moves() || crowded()) return false;
+  if (Block* part = cut_granules(missing)) {
+    take_part(*part, block);
+    return true;
+  }
+  const Run evicted = heap_.find_evicted(missing);
+  if (evicted.pages < kGranule) return false;
+  if (evicted.pages <= missing)
+    take(evicted, block);
+  else
+    bring_together(evicted);
+  return true;
+}
+
+// So many pages of a free block, or as many whole granules as the largest one has. Null: none.
+Block* Arena::cut_granules(std::size_t pages) {
+  if (Block* donor = heap_.full(pages, kGranule)) return &heap_.cut(*donor, pages, kGranule);
+  const Run largest = heap_.find_free();
+  if (largest.pages < 2 * kGranule) return nullptr;
+  const std::size_t aligned = largest.pages - Heap::skip(*largest.first, kGranule);
+  return &heap_.cut(*largest.first, std::min(pages, aligned) / kGranule * kGranule, kGranule);
+}
+
+// All pages of a free block that is in no bin.
+void Arena::take_part(Block& part, Block& to) {
+  try {
+    take({&part, &part, part.pages}, to);
+  } catch (const NoPages&) {
+    if (part.range.held > 0 && part.range.bin == nullptr) heap_.put(part);
+    throw;
+  }
+}
+
+// More pages than the block needs are brought to one place: of a large evicted block all, and for a
+// small block several, since a move costs the same for one page as for many, and those of evicted
+// blocks must be closed before and opened after it. Returns the free block they are; null: there is
+// no need, or no such run.
 Block* Arena::gather_stock(std::size_t pages) {
-  if (2 * pages > kBatch || committed_ + pages <= cap_) return nullptr;
+  if (committed_ + pages <= cap_) return nullptr;
+  if (pages >= kGranule) {
+    const Run run = heap_.find_evicted(pages);
+    const bool enough = run.pages >= pages && vm_.moves() && !crowded();
+    return enough ? &bring_together(run) : nullptr;
+  }
+  if (2 * pages > kBatch) return nullptr;
   const Run run = heap_.find(pages, kBatch);
   if (run.pages < 2 * pages || !worth_moving(run)) return nullptr;
   return &bring_together(run);
@@ -102,7 +165,10 @@ Block& Arena::bring_together(const Run& run) {
 void Arena::commit(Block& block) {
   const std::size_t missing = block.pages - block.range.held;
   const Span rest = block.span().part(block.range.held, block.pages);
-  if (!block.range.open) must(vm_.open(rest), missing);
+  if (!block.range.open) {
+    must(vm_.open(rest), missing);
+    if (short_) vm_.prefer_huge(rest);
+  }
   block.range.open = true;
   block.range.held = block.pages;
   committed_ += missing;
@@ -135,10 +201,12 @@ void Arena::melt() {
   }
 }
 
-// Pages that do not move are given back, and others appear when they are touched.
+// Pages that do not move are given back, and others appear when they are touched. Huge pages appear
+// so fast that only whole ones are worth moving.
 bool Arena::worth_moving(const Run& run) {
   if (!vm_.moves() || crowded()) return false;
   if (worth_moving_ > 0) return run.pages >= worth_moving_;
+  if (short_ && vm_.has_huge_pages()) return run.pages >= kGranule;
   const double calls = has_evicted(run) ? 2 : 1;
   return calls * move_ns_ <= static_cast<double>(run.pages) * touch_ns_;
 }
@@ -199,16 +267,18 @@ bool Arena::drop(const Run& run) {
 }
 
 // Gives so many pages back to the system, and some more, by one call. Nobody reads them any more:
-// they are free, or sealed.
+// they are free, or sealed. Where huge pages could appear for a small block all is closed.
 bool Arena::drop_small(std::size_t least) {
   std::vector<Span> dropped;
   std::size_t pages = 0;
   while (pages < std::max(least, kBatch)) {
     const Run run = heap_.find_small(std::max(least, kBatch) - pages);
     if (run.pages == 0 || !seal(run)) break;
-    dropped.push_back(run.span());
+    const bool closed = vm_.may_be_huge(run.span());
+    if (closed && !vm_.close(run.span())) break;
+    if (!closed) dropped.push_back(run.span());
     pages += run.pages;
-    heap_.rob(run, !has_evicted(run));
+    heap_.rob(run, !closed && !has_evicted(run));
   }
   WEIR_CHECK(vm_.discard(dropped), dropped.size());
   committed_ -= pages;

@@ -16,15 +16,9 @@ bool donates(const Block* block) {
 
 bool full(const Block& block) { return block.range.held == block.pages; }
 
-// Pages from the start of the block to the first one that is aligned.
-std::size_t skip(const Block& block, std::size_t alignment) {
-  const std::size_t page = reinterpret_cast<std::uintptr_t>(block.address) / kPage;
-  return (alignment - page % alignment) % alignment;
-}
-
 Block* aligned(const Bins& bins, std::size_t pages, std::size_t alignment) {
   Block* block = bins.at_least(pages);
-  if (block == nullptr || skip(*block, alignment) + pages <= block->pages) return block;
+  if (block == nullptr || Heap::skip(*block, alignment) + pages <= block->pages) return block;
   return bins.at_least(pages + alignment - 1);
 }
 
@@ -34,6 +28,11 @@ Heap::Heap(Span all) : first_{&new_block()} {
   first_->address = all.address;
   first_->pages = all.pages;
   bin(*first_);
+}
+
+std::size_t Heap::skip(const Block& block, std::size_t alignment) {
+  const std::size_t page = reinterpret_cast<std::uintptr_t>(block.address) / kPage;
+  return (alignment - page % alignment) % alignment;
 }
 
 bool Heap::joinable(const Block& left, const Block* right) {
@@ -170,6 +169,12 @@ Run Heap::find(std::size_t least, std::size_t most) {
 
 Run Heap::find_free() {
   Block* block = full_.largest();
+  return block == nullptr ? Run{} : Run{block, block, block->range.held};
+}
+
+Run Heap::find_evicted(std::size_t least) {
+  Block* block = evicted_.at_least(least);
+  if (block == nullptr) block = evicted_.largest();
   return block == nullptr ? Run{} : Run{block, block, block->range.held};
 }
 

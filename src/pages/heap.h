@@ -36,6 +36,8 @@ class Heap {
   // can give `least`, else as many as there are in one run. The run is empty: there are none.
   Run find(std::size_t least, std::size_t most);
   Run find_free();
+  // All pages of an evicted block that holds so many, or of one that holds the most.
+  Run find_evicted(std::size_t least);
   // The pages that are least worth keeping: of a small free block, or of evicted ones.
   Run find_small(std::size_t most);
 
@@ -47,6 +49,8 @@ class Heap {
   void rob(const Run& run, bool open);
 
   [[nodiscard]] Block* first() const { return first_; }
+  // Pages from the start of the block to the first one that is aligned.
+  [[nodiscard]] static std::size_t skip(const Block& block, std::size_t alignment);
   // Two neighbours that are free and of one kind, and so ought to be one.
   [[nodiscard]] static bool joinable(const Block& left, const Block* right);
 

@@ -75,6 +75,8 @@ Vm::Vm(Bytes size, Remap remap) : remap_{remap} {
   all_.address = reserved_ + (off == 0 ? 0 : kAlignment - off);
   all_.pages = (reserved_bytes_ - kAlignment) / kPage;
   moves_ = moves_work();
+  huge_ = huge_pages_come();
+  if (huge_) preferred_.resize(granule(all_.end() - 1) + 1);
   self_ = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
 }
 
@@ -93,14 +95,55 @@ bool Vm::moves_work() {
   return close(all_.part(0, 2)) && moved;
 }
 
+// The administrator may have switched them off, for all or for this process.
+bool Vm::huge_pages_come() {
+  const Span granule = all_.part(0, kGranule);
+  std::array<unsigned char, kGranule> there{};
+  if (!open(granule) || madvise(granule.address, granule.bytes(), MADV_HUGEPAGE) != 0) return false;
+  *granule.address = std::byte{1};
+  const bool told = mincore(granule.address, granule.bytes(), there.data()) == 0;
+  const bool all = std::ranges::all_of(there, [](unsigned char page) { return (page & 1) != 0; });
+  return close(granule) && told && all;
+}
+
 bool Vm::open(Span span) {
   most_mappings_ += 2;
+  forget_preference(span);
   return map(span.address, span.bytes(), PROT_READ | PROT_WRITE, MAP_FIXED) != MAP_FAILED;
 }
 
 bool Vm::close(Span span) {
   most_mappings_ += 2;
+  forget_preference(span);
   return map(span.address, span.bytes(), PROT_NONE, MAP_FIXED) != MAP_FAILED;
+}
+
+std::size_t Vm::granule(const std::byte* address) const {
+  return static_cast<std::size_t>(address - all_.address) / (kGranule * kPage);
+}
+
+void Vm::prefer_huge(Span span) {
+  const std::size_t page = static_cast<std::size_t>(span.address - all_.address) / kPage;
+  const std::size_t from = (kGranule - page % kGranule) % kGranule;
+  if (!huge_ || from + kGranule > span.pages) return;
+  const Span whole = span.part(from, from + (span.pages - from) / kGranule * kGranule);
+  most_mappings_ += 2;
+  madvise(whole.address, whole.bytes(), MADV_HUGEPAGE);  // if refused, small ones come
+  for (std::size_t i = granule(whole.address); i < granule(whole.end()); ++i) preferred_[i] = true;
+}
+
+bool Vm::may_be_huge(Span span) const {
+  if (!huge_) return false;
+  for (std::size_t i = granule(span.address); i <= granule(span.end() - 1); ++i)
+    if (preferred_[i]) return true;
+  return false;
+}
+
+// Of what is not a whole granule the rest may be as it was.
+void Vm::forget_preference(Span span) {
+  if (!huge_) return;
+  const std::size_t first = granule(span.address + (kGranule - 1) * kPage);
+  for (std::size_t i = first; i < granule(span.end()); ++i) preferred_[i] = false;
 }
 
 bool Vm::discard(Span span) { return madvise(span.address, span.bytes(), MADV_DONTNEED) == 0; }
@@ -128,6 +171,8 @@ bool Vm::protect(Span span, Access access) {
 // Halving finds the seams between mappings without knowing them: a single page has none.
 std::size_t Vm::move(Span from, Span to) {
   most_mappings_ += 3;  // both ends of the target, and the source is cut
+  if (may_be_huge(from))
+    for (std::size_t i = granule(to.address); i <= granule(to.end() - 1); ++i) preferred_[i] = true;
   const int error = remap_(from.address, to.address, from.bytes());
   if (error == 0) return 1;
   if (error != EFAULT || from.pages == 1) return 0;

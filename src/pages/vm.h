@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "weir/types.h"
 
@@ -43,11 +44,18 @@ class Vm {
 
   [[nodiscard]] Span all() const { return all_; }
   [[nodiscard]] bool moves() const { return moves_; }  // does mremap do what we need?
+  [[nodiscard]] bool has_huge_pages() const { return huge_; }  // do they come when preferred?
 
   // Both drop the pages of the span. Neighbours that were opened (closed) melt into one mapping.
   [[nodiscard]] bool open(Span span);   // read-write; a page appears when it is touched
   [[nodiscard]] bool close(Span span);  // any access faults
 
+  // The pages that an open span gets in whole granules had better be huge. No page outside of it
+  // appears with them.
+  void prefer_huge(Span span);
+  // May huge pages appear where the span is, also for what is only a part of one? They may where
+  // they were preferred, and where pages from there moved to, until it is opened or closed.
+  [[nodiscard]] bool may_be_huge(Span span) const;
   [[nodiscard]] static bool discard(Span span);  // drops the pages; access stays as it is
   // The same for many spans, by one call where the system can (from Linux 6.13 on).
   [[nodiscard]] bool discard(std::span<const Span> spans) const;
@@ -66,13 +74,17 @@ class Vm {
 
  private:
   [[nodiscard]] bool moves_work();
+  [[nodiscard]] bool huge_pages_come();
+  void forget_preference(Span span);
+  [[nodiscard]] std::size_t granule(const std::byte* address) const;
 
   Remap remap_;
   std::byte* reserved_ = nullptr;  // as the system gave it; all_ is what is aligned of it
   std::size_t reserved_bytes_ = 0;
   Span all_;
   std::size_t most_mappings_ = 1;
-  bool moves_ = false;
+  bool moves_ = false, huge_ = false;
+  std::vector<bool> preferred_;  // by granule: huge pages
   int self_ = -1;  // a descriptor of the process; -1: the system has none
 };
 

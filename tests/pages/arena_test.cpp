@@ -289,6 +289,19 @@ TEST(Arena, HoldsNoMorePagesThanItSays) {
   EXPECT_EQ(arena.committed(), 0_B);
 }
 
+// Huge pages may come, but not where a block ends.
+TEST(Arena, HoldsNoMorePagesThanItSaysOfBlocksThatAreTouchedInPart) {
+  Arena arena{64_MiB, {.address_space = 1_GiB}};
+  arena.evict(arena.allocate(4_KiB));  // from now on pages may be huge
+  for (const Bytes size : {3_MiB, 100_KiB, 2050_KiB, 7_MiB, 12_KiB}) {
+    Block& block = arena.allocate(size);
+    *block.address = std::byte{1};
+    block.address[block.span().bytes() - 1] = std::byte{1};
+    EXPECT_LE(pages_present(arena.addresses()) * kPage,
+              static_cast<std::size_t>(arena.committed().n));
+  }
+}
+
 TEST(Arena, UsesAddressesAgain) {
   Arena arena{4_MiB, {.address_space = 64_MiB}};
   for (int i = 0; i < 200; ++i) {

@@ -100,7 +100,7 @@ class Program {
   }
 
   std::size_t random_pages() {
-    switch (rng_.below(6)) {
+    switch (rng_.below(7)) {
       case 0:
         return 1;
       case 1:
@@ -111,6 +111,8 @@ class Program {
         return 64 + rng_.below(64);
       case 4:
         return 510 + rng_.below(10);
+      case 5:
+        return 1000 + rng_.below(1000);
       default:
         return 16;
     }
@@ -204,7 +206,7 @@ void change_cap(Arena& arena, Program& program, base::Rng& rng, std::size_t most
 void run(std::uint64_t seed, const ArenaOptions& options, bool may_adopt) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   base::Rng rng{seed};
-  const std::size_t cap = 100 + rng.below(1500);
+  const std::size_t cap = 100 + rng.below(rng.chance(1, 3) ? 6000 : 1500);
   Arena arena{of_pages(cap), options};
   Program program{arena, cap, rng.next()};
   for (int i = 0; i < 80; ++i) {

@@ -84,6 +84,17 @@ TEST(Moves, ALargeDonorKeepsWhatIsNotNeeded) {
   EXPECT_EQ(arena.counters().commits, 256u);
 }
 
+TEST(Moves, OneMoveOfALargeBlockServesSeveral) {
+  Arena arena{8_MiB};
+  arena.evict(*allocate(arena, 1, 8_MiB).front());
+  allocate(arena, 1, 5_MiB);
+  EXPECT_EQ(arena.counters().moves, 1u);
+  allocate(arena, 3, 1_MiB);
+  EXPECT_EQ(arena.counters().moves, 1u);
+  EXPECT_EQ(arena.counters().commits, 2048u);
+  arena.check();
+}
+
 TEST(Moves, PagesOfScatteredFreeBlocksMakeALargeOne) {
   Arena arena{1_MiB, {.worth_moving = 1}};
   const std::vector<Block*> blocks = allocate(arena, 16, 64_KiB);
