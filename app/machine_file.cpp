@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fstream>
 #include <initializer_list>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "cost/op_tensors.h"
 #include "json_fields.h"
 #include "trace/message.h"
 #include "weir/errors.h"
@@ -29,6 +31,7 @@ constexpr Unit kRates[] = {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 constexpr double kMostRate = 1e21, kMostTime = 1e15;
 constexpr std::size_t kMostPoints = 10'000;
+constexpr const char* kPhases[cost::kPhases] = {"forward", "backward", "optimizer"};
 
 // A number above 0 and one of the units.
 std::optional<double> amount_in(std::string_view text, std::span<const Unit> units) {
@@ -99,10 +102,60 @@ void read_kernels(const Json& object, cost::Machine& machine) {
   }
 }
 
+Nanos latency_in(const Json& object, const char* key) {
+  const Json latency = object.value(key, Json(0));
+  if (!latency.is_number_integer() || latency < 0 || latency > kMostNanos.n)
+    throw BadInput(fmt::format("\"{}\" is no whole number from 0 on", key));
+  return {latency.get<std::int64_t>()};
+}
+
+void read_phases(const Json& object, cost::Machine& machine) {
+  check_keys(object, "\"phase_latency_ns\"", {kPhases[0], kPhases[1], kPhases[2]});
+  for (std::size_t phase = 0; phase < cost::kPhases; ++phase)
+    machine.phase_latency[phase] = latency_in(object, kPhases[phase]);
+}
+
+std::int64_t side_in(const Json& object, const std::string& what, const char* key) {
+  const Json side = object.value(key, Json(1));
+  if (side.is_number_integer() && side > 0 && side < cost::kMostWork)
+    return side.get<std::int64_t>();
+  throw BadInput(fmt::format("{}: \"{}\" is no whole number from 1 on", what, key));
+}
+
+cost::ProductRate product_in(const Json& object, const std::string& what) {
+  check_keys(object, what, {"op", "batch", "m", "n", "k", "window", "flops"});
+  const Json window = object.value("window", Json(1));
+  if (!window.is_number() || !(window > 0))
+    throw BadInput(fmt::format("{}: \"window\" is no number above 0", what));
+  return {text_in(object, what, "op"),
+          {.batch = side_in(object, what, "batch"),
+           .m = side_in(object, what, "m"),
+           .n = side_in(object, what, "n"),
+           .k = side_in(object, what, "k"),
+           .window = window.get<double>()},
+          flops_in(what, text_in(object, what, "flops"))};
+}
+
+void read_measured(const Json& object, cost::Machine& machine) {
+  const Json ops = object.value("ops", Json::object());
+  if (!ops.is_object()) throw BadInput("\"ops\" is no object");
+  for (const auto& [op, value] : ops.items())
+    machine.ops.push_back({op, bandwidth_in("\"ops\"", text_in(ops, "\"ops\"", op.c_str()))});
+  const Json products = object.value("products", Json::array());
+  if (!products.is_array()) throw BadInput("\"products\" is no list");
+  for (const Json& product : products)
+    machine.products.push_back(
+        product_in(product, fmt::format("product {}", machine.products.size() + 1)));
+  read_phases(object.value("phase_latency_ns", Json::object()), machine);
+  if (object.contains("fresh_bandwidth"))
+    machine.fresh_bytes_per_nano =
+        bandwidth_in("\"fresh_bandwidth\"", text_in(object, "the machine", "fresh_bandwidth"));
+}
+
 cost::Machine machine_in(const Json& object) {
   check_keys(object, "the machine",
-             {"weir_machine", "name", "caches", "bandwidth", "flops", "kernels", "dtypes",
-              "op_latency_ns"});
+             {"weir_machine", "name", "about", "caches", "bandwidth", "flops", "kernels", "dtypes",
+              "op_latency_ns", "phase_latency_ns", "fresh_bandwidth", "ops", "products"});
   if (!object.contains("weir_machine") || object["weir_machine"] != 1)
     throw BadInput("is no machine file; its \"weir_machine\" must be 1");
   cost::Machine machine;
@@ -123,14 +176,59 @@ cost::Machine machine_in(const Json& object) {
   for (const auto& [dtype, value] : dtypes.items())
     machine.dtypes.push_back(
         {dtype, flops_in("\"dtypes\"", text_in(dtypes, "\"dtypes\"", dtype.c_str()))});
-  const Json latency = object.value("op_latency_ns", Json(0));
-  if (!latency.is_number_integer() || latency < 0 || latency > kMostNanos.n)
-    throw BadInput("\"op_latency_ns\" is no whole number from 0 on");
-  machine.op_latency = {latency.get<std::int64_t>()};
+  machine.op_latency = latency_in(object, "op_latency_ns");
+  read_measured(object, machine);
   return machine;
 }
 
+std::string flops_text(double flops_per_nano) { return fmt::format("{:.4f}G", flops_per_nano); }
+
+std::string bandwidth_text(double bytes_per_nano) {
+  return fmt::format("{}B/s", std::max<std::int64_t>(std::llround(bytes_per_nano * 1e9), 1));
+}
+
+Json json_of(const cost::ProductRate& product) {
+  return {{"op", product.op},
+          {"batch", product.gemm.batch},
+          {"m", product.gemm.m},
+          {"n", product.gemm.n},
+          {"k", product.gemm.k},
+          {"window", product.gemm.window},
+          {"flops", flops_text(product.flops_per_nano)}};
+}
+
 }  // namespace
+
+Json json_of(const cost::Machine& machine) {
+  Json json = {{"weir_machine", 1},
+               {"name", machine.name},
+               {"bandwidth", bandwidth_text(machine.bytes_per_nano)},
+               {"flops", flops_text(machine.flops_per_nano)},
+               {"caches", Json::array()},
+               {"kernels", Json::object()},
+               {"op_latency_ns", machine.op_latency.n},
+               {"phase_latency_ns", Json::object()}};
+  for (const cost::CacheLevel& cache : machine.caches) {
+    Json one = {{"capacity", fmt::format("{}B", cache.capacity.n)}};
+    if (std::isfinite(cache.bytes_per_nano))
+      one["bandwidth"] = bandwidth_text(cache.bytes_per_nano);
+    json["caches"].push_back(std::move(one));
+  }
+  for (std::size_t i = 0; i < cost::kKernels; ++i)
+    if (const double rate = machine.kernel_flops_per_nano[i]; rate > 0)
+      json["kernels"][std::string{cost::name(static_cast<cost::Kernel>(i))}] = flops_text(rate);
+  for (std::size_t i = 0; i < cost::kPhases; ++i)
+    json["phase_latency_ns"][kPhases[i]] = machine.phase_latency[i].n;
+  if (std::isfinite(machine.fresh_bytes_per_nano))
+    json["fresh_bandwidth"] = bandwidth_text(machine.fresh_bytes_per_nano);
+  json["ops"] = Json::object();
+  for (const cost::NamedRate& op : machine.ops)
+    json["ops"][op.op] = bandwidth_text(op.bytes_per_nano);
+  json["products"] = Json::array();
+  for (const cost::ProductRate& product : machine.products)
+    json["products"].push_back(json_of(product));
+  return json;
+}
 
 double bandwidth_in(std::string_view what, std::string_view text) {
   constexpr std::string_view kSecond = "/s";

@@ -4,12 +4,17 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "cost/machine.h"
 
 namespace weir::app {
 
 // A machine as docs/cost_model.md describes the file. What is wrong with it throws BadInput.
 [[nodiscard]] cost::Machine read_machine(const std::filesystem::path& path);
+
+// What read_machine reads; dtypes are left out.
+[[nodiscard]] nlohmann::ordered_json json_of(const cost::Machine& machine);
 
 // "900GB/s" as bytes for each nanosecond, "19T" as operations for each.
 [[nodiscard]] double bandwidth_in(std::string_view what, std::string_view text);

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "calibrate_command.h"
 #include "model_command.h"
 #include "plan_command.h"
 #include "record_command.h"
@@ -38,6 +39,7 @@ constexpr const char* kExamples = R"(Examples:
   weir smallest traces/demo.jsonl.zst --policies h_dtr_eq,lru
   weir plan traces/demo.jsonl.zst --budget 0.5x
   weir model traces/demo.jsonl.zst --cache 64KiB:16MiB --bandwidth 900GB/s --flops 19T
+  weir calibrate -o machine.json --python .venv/bin/python
   weir trace info traces/demo.jsonl.zst
 Exit codes: 0 ok; 1 the answer is no (out of budget, infeasible), or the machine failed; 2 bad input.)";
 
@@ -118,6 +120,7 @@ int run(int argc, char** argv) {
   weir::app::add_smallest_command(app);
   weir::app::add_plan_command(app, exit_code);
   weir::app::add_model_command(app);
+  weir::app::add_calibrate_command(app);
   weir::app::add_trace_command(app);
   const int parsed = parse(app, argc, argv);
   return parsed == kOk ? exit_code : parsed;

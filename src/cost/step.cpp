@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cost/element.h"
+#include "cost/fresh.h"
 #include "weir/errors.h"
 
 namespace weir::cost {
@@ -33,7 +34,7 @@ std::optional<Part> part_of(const Trace& trace, const TraceTensor& tensor) {
 class Builder {
  public:
   Builder(const Trace& trace, const StepRange& range, std::span<const OpWork> works)
-      : trace_{trace}, range_{range}, works_{works} {}
+      : trace_{trace}, range_{range}, works_{works}, fresh_{fresh_pages(trace, range)} {}
 
   Step build() && {
     std::vector<std::uint32_t> ops;
@@ -146,7 +147,8 @@ class Builder {
                          .dtype = dtype_of(op),
                          .flops = work.flops,
                          .gemms = work.gemms,
-                         .known = work.known});
+                         .known = work.known,
+                         .fresh = fresh_[number]});
     const std::size_t begin = id == 0 ? 0 : ends_[id - 1];
     const auto touches = std::span(placed_).subspan(begin, ends_[id] - begin);
     std::uint32_t passes = 0;
@@ -185,6 +187,7 @@ class Builder {
   const Trace& trace_;
   const StepRange& range_;
   std::span<const OpWork> works_;
+  const std::vector<Bytes> fresh_;  // of every op of the trace
   Step step_;
   std::vector<Placed> placed_;     // the touches of all ops
   std::vector<std::size_t> ends_;  // for each op, where its touches end

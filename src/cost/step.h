@@ -40,6 +40,7 @@ struct StepOp {
   std::int64_t flops = 0;
   std::vector<Gemm> gemms = {};
   bool known = false;
+  Bytes fresh = {};  // of what it makes, on pages that the system gives out for it
 };
 
 // What one training step touches, in order.

@@ -17,18 +17,19 @@ std::vector<double> touched_by_op(const Step& step) {
 double time_with(double slower, std::span<const OpTime> ops, double latency) {
   double sum = latency * static_cast<double>(ops.size());
   for (const OpTime& op : ops)
-    sum += std::max(op.compute, op.inside + slower * (op.reads + op.writes));
+    sum += op.before + std::max(op.compute, op.inside + slower * (op.reads + op.writes));
   return sum;
 }
 
 }  // namespace
 
-double OpTime::roofline() const { return std::max(compute, inside + reads + writes); }
+double OpTime::roofline() const { return before + std::max(compute, inside + reads + writes); }
 
 std::vector<OpTime> op_times(const Trace& trace, const Step& step, const Reuse& reuse,
                              const Tiles* tiles, const Machine& machine) {
   std::vector<OpTime> times(step.ops.size());
-  std::vector<double> wanted = touched_by_op(step);  // of the next larger cache
+  const std::vector<double> touched = touched_by_op(step);
+  std::vector<double> wanted = touched;  // of the next larger cache
   for (const CacheLevel& cache : machine.caches) {
     const auto capacity = static_cast<double>(cache.capacity.n);
     std::vector<OpTraffic> moved = traffic_by_op(step, reuse, capacity);
@@ -44,7 +45,10 @@ std::vector<OpTime> op_times(const Trace& trace, const Step& step, const Reuse& 
   for (std::uint32_t op = 0; op < times.size(); ++op) {
     const StepOp& of = step.ops[op];
     times[op].compute =
-        static_cast<double>(of.flops) / machine.rate(of.kernel, trace.names[of.dtype]);
+        machine.compute(of, trace.names[of.name], trace.names[of.dtype], touched[op]);
+    times[op].before =
+        static_cast<double>(machine.phase_latency[static_cast<std::size_t>(of.phase)].n) +
+        static_cast<double>(of.fresh.n) / machine.fresh_bytes_per_nano;
   }
   return times;
 }
@@ -66,7 +70,7 @@ Timing time_of(std::span<const OpTime> ops, Nanos op_latency, std::uint32_t look
     timing.stalls[op] = std::max(0.0, arrived[op] - now);
     now += timing.stalls[op];
     issue_up_to(op + 1 + look_ahead);
-    now += std::max(ops[op].compute, ops[op].inside) + latency;
+    now += ops[op].before + std::max(ops[op].compute, ops[op].inside) + latency;
     if (ops[op].writes > 0) queue_free = std::max(queue_free, now) + ops[op].writes;
     timing.computing += ops[op].compute;
     timing.serial += ops[op].roofline() + latency;

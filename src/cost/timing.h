@@ -18,6 +18,7 @@ struct OpTime {
   double compute = 0;            // its FLOPs
   double inside = 0;             // moving what it finds in the caches
   double reads = 0, writes = 0;  // moving from and to memory
+  double before = 0;             // before any of it: its phase's latency, and pages that are new
 
   // By the roofline: all at the same time, so the slowest decides.
   [[nodiscard]] double roofline() const;

@@ -153,6 +153,7 @@ class Parts {
   // The longest side of a product is the one that has the batch, if the batch is not counted apart.
   void divide(StepOp& op) const {
     op.flops /= parts_;
+    op.fresh.n /= parts_;
     for (Gemm& gemm : op.gemms) {
       std::int64_t& longer = gemm.m > gemm.n ? gemm.m : gemm.n;
       std::int64_t& longest = gemm.k > longer ? gemm.k : longer;

@@ -152,6 +152,15 @@ TEST(ModelCommand, RefusesBadMachines) {
   refuse(good + R"(,"caches":[{"capacity":"0"}]})", "no room");
   refuse(good + R"(,"kernels":{"magic":"1T"}})", "'magic', which no op is");
   refuse(good + R"(,"op_latency_ns":-1})", "op_latency_ns");
+  refuse(good + R"(,"phase_latency_ns":{"later":1}})", "'later', which nothing reads");
+  refuse(good + R"(,"phase_latency_ns":{"forward":0.5}})", "\"forward\" is no whole number");
+  refuse(good + R"(,"fresh_bandwidth":"3GB"})", "900GB/s");
+  refuse(good + R"(,"ops":{"aten::relu":"3T"}})", "900GB/s");
+  refuse(good + R"(,"ops":[]})", "\"ops\" is no object");
+  refuse(good + R"(,"products":{}})", "\"products\" is no list");
+  refuse(good + R"(,"products":[{"op":"aten::mm","m":0,"flops":"1T"}]})", "product 1: \"m\"");
+  refuse(good + R"(,"products":[{"op":"aten::mm","window":0,"flops":"1T"}]})", "\"window\"");
+  refuse(good + R"(,"products":[{"op":"aten::mm"}]})", "product 1 lacks \"flops\"");
 }
 
 }  // namespace

@@ -18,6 +18,14 @@ TEST(Timing, TakesTheSlowerOfComputingAndMoving) {
   EXPECT_DOUBLE_EQ(timing.computing, 12);
 }
 
+TEST(Timing, AddsWhatComesBeforeAnOp) {
+  const OpTime ops[] = {{.compute = 10, .reads = 4, .before = 3}, {.reads = 5, .before = 2}};
+  const Timing timing = time_of(ops, {7}, 0);
+  EXPECT_DOUBLE_EQ(timing.serial, 3 + 10 + 2 + 5 + 2 * 7);
+  EXPECT_DOUBLE_EQ(timing.computing, 10);
+  EXPECT_DOUBLE_EQ(timing.prefetched, 4 + 3 + 10 + 7 + 5 + 2 + 7);
+}
+
 TEST(Timing, WithoutLookAheadWaitsForEveryOperand) {
   const OpTime ops[] = {{.compute = 10, .reads = 4}, {.compute = 10, .reads = 6}};
   const Timing timing = time_of(ops, {}, 0);

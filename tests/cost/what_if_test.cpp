@@ -29,7 +29,8 @@ TEST(SubBatches, HalveTheTrafficOfResNet50) {
 }
 
 TEST(SubBatches, ReadAndWriteTheBatchAsOftenAsBefore) {
-  const Made made = resnet50(8, 4);
+  Made made = resnet50(8, 4);
+  for (StepOp& op : made.step.ops) op.fresh = {4096};
   const Step parts = in_parts(made.step, made.batched, 4);
   double weights = 0;  // of forward and backward: once more for each part, sums read as well
   for (const Sweep& sweep : made.step.sweeps) {
@@ -44,6 +45,9 @@ TEST(SubBatches, ReadAndWriteTheBatchAsOftenAsBefore) {
   for (const StepOp& op : made.step.ops) before += op.flops;
   for (const StepOp& op : parts.ops) after += op.flops;
   EXPECT_EQ(before, after);
+  Bytes fresh{};
+  for (const StepOp& op : parts.ops) fresh += op.fresh;
+  EXPECT_EQ(fresh, Bytes{4096 * static_cast<std::int64_t>(made.step.ops.size())});
 }
 
 TEST(SubBatches, AreFoundByTheFirstDimension) {
