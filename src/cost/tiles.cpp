@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cost/element.h"
 
@@ -59,13 +60,13 @@ double least_words(const Gemm& gemm, double words) {
 }
 
 Tiles::Tiles(const Trace& trace, const Step& step) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<double> touched(step.ops.size(), 0);
-  for (std::size_t i = 0; i < step.sweeps.size(); ++i) {
-    const Sweep& sweep = step.sweeps[i];
-    const bool last = i + 1 == step.sweeps.size() || step.sweeps[i + 1].op != sweep.op;
+  std::vector<std::uint32_t> last(step.items.size(), kNone);  // op that touched the item
+  for (const Sweep& sweep : step.sweeps)
     for (const Access& access : step.accesses_of(sweep))
-      if (last) touched[sweep.op] += static_cast<double>(step.items[access.item].bytes.n);
-  }
+      if (std::exchange(last[access.item], sweep.op) != sweep.op)
+        touched[sweep.op] += static_cast<double>(step.items[access.item].bytes.n);
   for (std::uint32_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
     if (op.gemms.empty()) continue;
