@@ -40,6 +40,7 @@ struct Touch {
 struct Gemm {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   double window = 1;
+  bool fused = false;  // the largest of the three matrices never leaves the chip
 };
 
 struct OpWork {
