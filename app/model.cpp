@@ -148,6 +148,7 @@ class Modeller {
         model_.trace, model_.step, reused_.reuse, options_.tiles ? &tiles_ : nullptr, machine);
     point.bytes_per_nano = bandwidth;
     point.timing = cost::time_of(ops, machine.op_latency, options_.look_ahead);
+    if (options_.per_op) point.ops = ops;
     if (options_.time)
       point.needed = cost::bandwidth_for(*options_.time, ops, machine.op_latency, bandwidth);
   }

@@ -23,6 +23,7 @@ struct ModelOptions {
   std::uint32_t look_ahead = 4;
   std::optional<double> time;  // nanoseconds to reach
   bool optimum = false, tiles = true, alternate = false, fuse = false;
+  bool per_op = false;
   std::string sub_batch;  // a number, "best", or empty
 };
 
@@ -35,8 +36,9 @@ struct ModelPoint {
   double whole_tensors = 0;    // LRU by whole tensors, without tiles
   std::optional<cost::Optimum> optimum = {};
   cost::Timing timing = {};
-  std::optional<double> needed = {};  // bandwidth to reach the time
-  bool pareto = false;                // no point with as little capacity and bandwidth is as fast
+  std::vector<cost::OpTime> ops = {};  // if asked for
+  std::optional<double> needed = {};   // bandwidth to reach the time
+  bool pareto = false;                 // no point with as little capacity and bandwidth is as fast
 };
 
 struct Model {

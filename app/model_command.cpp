@@ -11,6 +11,7 @@
 
 #include "machine_file.h"
 #include "model.h"
+#include "model_ops.h"
 #include "model_output.h"
 #include "output.h"
 #include "plot.h"
@@ -50,6 +51,8 @@ ModelOptions options_in(const Arguments& arguments) {
     options.bandwidths = {options.machine.bytes_per_nano};
   if (arguments.cache || options.machine.caches.empty())
     options.capacities = capacities_in(arguments.cache.value_or(kCaches));
+  if (options.per_op && (options.capacities.size() > 1 || options.bandwidths.size() > 1))
+    throw BadInput("--per-op is for one cache and one bandwidth; give e.g. --cache 64MiB");
   if (arguments.time) options.time = nanos_in("--time", *arguments.time);
   options.step = arguments.step;
   options.tiles = !arguments.no_tiles;
@@ -66,10 +69,11 @@ void run(const Arguments& arguments) {
     csv->write(csv_of(model));
     csv->finish();
   }
-  if (arguments.json) return print_json(json_of(model));
+  if (arguments.json) return print_json(json_of(model, options));
   if (arguments.csv == "-") return fmt::print("{}", csv_of(model));
   print_table(model, options);
-  if (arguments.plot) plot_model(json_of(model));
+  if (options.per_op) print_ops(model, options);
+  if (arguments.plot) plot_model(json_of(model, options));
 }
 
 void add_what_ifs(CLI::App* command, Arguments& arguments) {
@@ -105,6 +109,8 @@ void add_model_command(CLI::App& app) {
       ->add_option("--look-ahead", arguments->options.look_ahead,
                    "Ops whose operands may be on their way")
       ->capture_default_str();
+  command->add_flag("--per-op", arguments->options.per_op,
+                    "Also every op: FLOPs, bytes, time, stall and what bounds it; one --cache");
   add_what_ifs(command, *arguments);
   command->add_option("--csv", arguments->csv, "Also write every point to this file; - is stdout");
   command->add_flag("--json", arguments->json, "One JSON object on stdout");

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "model_ops.h"
 #include "output.h"
 #include "trace/message.h"
 
@@ -121,7 +122,7 @@ void print_table(const Model& model, const ModelOptions& options) {
   for (const ModelPoint& point : model.points) print_row(point, options);
 }
 
-Json json_of(const Model& model) {
+Json json_of(const Model& model, const ModelOptions& options) {
   Json unknown = Json::object();
   for (const auto& [name, calls] : model.not_known) unknown[name] = calls;
   Json json = {{"trace", model.trace.source},
@@ -137,6 +138,7 @@ Json json_of(const Model& model) {
   if (model.sub_batch > 0) json["sub_batch"] = model.sub_batch;
   if (model.points.size() == 1) {
     json.update(json_of(model.points.front(), model));
+    if (options.per_op) json["per_op"] = json_of_ops(model, options);
     return json;
   }
   json["points"] = Json::array();

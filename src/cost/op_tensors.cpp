@@ -38,6 +38,17 @@ Layout OpTensors::output(std::size_t i) const {
   return trace_.layout_of(trace_.outputs_of(op_)[i]);
 }
 
+std::optional<StorageId> OpTensors::storage(std::size_t i) const {
+  if (i >= op_.arguments || told(i).place < 0) return std::nullopt;
+  const TensorId tensor = trace_.inputs_of(op_)[static_cast<std::size_t>(told(i).place)];
+  return trace_.tensors[index(tensor)].storage;
+}
+
+std::optional<StorageId> OpTensors::output_storage(std::size_t i) const {
+  if (i >= op_.outputs) return std::nullopt;
+  return trace_.outputs_of(op_)[i].storage;
+}
+
 std::int64_t OpTensors::elements(std::size_t i) const {
   const Layout layout = argument(i);
   return layout.dtype.empty() ? 0 : elements_of(layout.shape);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -35,6 +36,9 @@ class OpTensors {
   [[nodiscard]] std::int64_t most_elements() const;          // of any argument or output
   [[nodiscard]] bool truth(std::string_view setting, std::size_t i, bool otherwise) const;
   [[nodiscard]] std::span<const std::int64_t> setting(std::string_view name) const;
+  // Nothing if it is not there, or too small for a trace.
+  [[nodiscard]] std::optional<StorageId> storage(std::size_t i) const;
+  [[nodiscard]] std::optional<StorageId> output_storage(std::size_t i) const;
   [[nodiscard]] bool mutates(std::int32_t place) const;
 
  private:

@@ -77,6 +77,7 @@ class Counter {
       for (TensorId input : trace_.inputs_of(op_)) touches_.add(storage_of(input), {}, false);
     }
     write();
+    if (entry_.arrange != nullptr && work_.known) entry_.arrange(tensors_, work_);
     return std::move(work_);
   }
 

@@ -32,6 +32,7 @@ struct Touch {
   Bytes bytes;        // of the storage, that the op touches in one pass
   bool write = false;
   std::uint32_t passes = 1;
+  std::uint32_t after = 0;  // passes of the op that follow without it
 };
 
 // C[m,n] += A[m,k] B[k,n], `batch` times; a convolution also has the reuse of its window,
@@ -39,6 +40,7 @@ struct Touch {
 struct Gemm {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   double window = 1;
+  bool fused = false;  // the largest of the three matrices never leaves the chip
 };
 
 struct OpWork {

@@ -12,6 +12,9 @@ namespace weir::cost {
 // Adds what an op computes to `work`; false: its tensors are not what the op takes.
 using Count = bool (*)(const OpTensors& op, OpWork& work);
 
+// Says which touches belong to which pass, of an op whose passes differ.
+using Arrange = void (*)(const OpTensors& op, OpWork& work);
+
 // What is known of an operator. By default it reads each of its inputs once, writes what it changes
 // and what it makes once, and computes `per_element` for each element of its largest tensor.
 struct Entry {
@@ -23,6 +26,7 @@ struct Entry {
   Count count = nullptr;       // instead of per_element
   std::uint32_t gathered = 0;  // bit i: of argument i no more elements are read than others have
   bool writes = true;          // false: what it makes is not filled
+  Arrange arrange = nullptr;
 };
 
 // Adds a product and its multiplications and additions.

@@ -21,11 +21,17 @@ bool heads_of(const OpTensors& op, std::size_t first, Heads& heads) {
   return true;
 }
 
+// Scores are made, used and forgotten by blocks.
+void add_fused(OpWork& work, Gemm gemm) {
+  gemm.fused = true;
+  add_gemm(work, gemm);
+}
+
 bool forward(const OpTensors& op, OpWork& work) {
   Heads h{};
   if (!heads_of(op, 0, h)) return false;
-  add_gemm(work, {.batch = h.batch, .m = h.queries, .n = h.keys, .k = h.depth});
-  add_gemm(work, {.batch = h.batch, .m = h.queries, .n = h.value_depth, .k = h.keys});
+  add_fused(work, {.batch = h.batch, .m = h.queries, .n = h.keys, .k = h.depth});
+  add_fused(work, {.batch = h.batch, .m = h.queries, .n = h.value_depth, .k = h.keys});
   return true;
 }
 
@@ -33,11 +39,11 @@ bool forward(const OpTensors& op, OpWork& work) {
 bool backward(const OpTensors& op, OpWork& work) {
   Heads h{};
   if (!heads_of(op, 1, h)) return false;
-  add_gemm(work, {.batch = h.batch, .m = h.queries, .n = h.keys, .k = h.depth});
-  add_gemm(work, {.batch = h.batch, .m = h.queries, .n = h.keys, .k = h.value_depth});
-  add_gemm(work, {.batch = h.batch, .m = h.keys, .n = h.value_depth, .k = h.queries});
-  add_gemm(work, {.batch = h.batch, .m = h.queries, .n = h.depth, .k = h.keys});
-  add_gemm(work, {.batch = h.batch, .m = h.depth, .n = h.keys, .k = h.queries});
+  add_fused(work, {.batch = h.batch, .m = h.queries, .n = h.keys, .k = h.depth});
+  add_fused(work, {.batch = h.batch, .m = h.queries, .n = h.keys, .k = h.value_depth});
+  add_fused(work, {.batch = h.batch, .m = h.keys, .n = h.value_depth, .k = h.queries});
+  add_fused(work, {.batch = h.batch, .m = h.queries, .n = h.depth, .k = h.keys});
+  add_fused(work, {.batch = h.batch, .m = h.depth, .n = h.keys, .k = h.queries});
   return true;
 }
 

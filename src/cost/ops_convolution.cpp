@@ -73,6 +73,17 @@ bool backward(const OpTensors& op, OpWork& work) {
   return true;
 }
 
+// First the gradient of the input from the weight, then the one of the weight from the input; the
+// gradient of the output is read for each of them.
+void by_gradient(const OpTensors& op, OpWork& work) {
+  if (!op.truth("output_mask", 0, true) || !op.truth("output_mask", 1, true)) return;
+  for (Touch& touch : work.touches) {
+    if (!touch.write && touch.storage == op.storage(0)) touch.passes = 2;
+    if (!touch.write && touch.storage == op.storage(2)) touch.after = 1;
+    if (touch.write && touch.storage == op.output_storage(0)) touch.after = 1;
+  }
+}
+
 constexpr Entry kOps[] = {
     {.name = "convolution", .kernel = Kernel::Convolution, .count = forward},
     {.name = "_convolution", .kernel = Kernel::Convolution, .count = forward},
@@ -81,12 +92,14 @@ constexpr Entry kOps[] = {
     {.name = "thnn_conv2d", .kernel = Kernel::Convolution, .count = forward},
     {.name = "_slow_conv2d_forward", .kernel = Kernel::Convolution, .count = forward},
     {.name = "conv_depthwise3d", .kernel = Kernel::Convolution, .count = forward},
-    // The gradient of its output is read once for each of the others.
-    {.name = "convolution_backward", .kernel = Kernel::Convolution, .passes = 2, .count = backward},
+    {.name = "convolution_backward",
+     .kernel = Kernel::Convolution,
+     .count = backward,
+     .arrange = by_gradient},
     {.name = "convolution_backward_overrideable",
      .kernel = Kernel::Convolution,
-     .passes = 2,
-     .count = backward},
+     .count = backward,
+     .arrange = by_gradient},
 };
 
 }  // namespace

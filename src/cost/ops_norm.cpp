@@ -4,20 +4,22 @@ namespace weir::cost {
 namespace {
 
 // Statistics first, then what they are for: two passes. Per element a mean, a variance (two) and a
-// scale with a shift; backward two sums of two and four for the gradient.
+// scale with a shift; backward two sums of two and four for the gradient. Where the statistics are
+// those of a row, a row is done before the next one begins: its second pass is in the nearest
+// cache.
 constexpr Entry kNormOps[] = {
     {.name = "native_batch_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
     {.name = "_native_batch_norm_legit", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
     {.name = "_batch_norm_with_update", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
     {.name = "batch_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
-    {.name = "native_layer_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
+    {.name = "native_layer_norm", .kernel = Kernel::Norm, .per_element = 5},
     {.name = "native_group_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
-    {.name = "_fused_rms_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
+    {.name = "_fused_rms_norm", .kernel = Kernel::Norm, .per_element = 5},
     {.name = "native_batch_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
     {.name = "batch_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
-    {.name = "native_layer_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
+    {.name = "native_layer_norm_backward", .kernel = Kernel::Norm, .per_element = 8},
     {.name = "native_group_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
-    {.name = "_fused_rms_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
+    {.name = "_fused_rms_norm_backward", .kernel = Kernel::Norm, .per_element = 8},
 };
 
 // Of what a loss by classes reads, only one element per target is touched.

@@ -51,7 +51,7 @@ class Builder {
     std::uint32_t storage;
     Part part;
     bool write;
-    std::uint32_t passes;
+    std::uint32_t passes, after;
   };
 
   // A part of a storage is where a tensor of the op lies that has as many bytes, or at the
@@ -84,7 +84,7 @@ class Builder {
           std::count_if(placed_.begin() + static_cast<std::ptrdiff_t>(first), placed_.end(), same);
       const Part part = place(trace_.ops[number], touch, static_cast<std::uint32_t>(skip));
       if (part.begin < part.end)
-        placed_.push_back({index(touch.storage), part, touch.write, touch.passes});
+        placed_.push_back({index(touch.storage), part, touch.write, touch.passes, touch.after});
     }
     ends_.push_back(placed_.size());
   }
@@ -152,16 +152,16 @@ class Builder {
     const std::size_t begin = id == 0 ? 0 : ends_[id - 1];
     const auto touches = std::span(placed_).subspan(begin, ends_[id] - begin);
     std::uint32_t passes = 0;
-    for (const Placed& placed : touches) passes = std::max(passes, placed.passes);
+    for (const Placed& placed : touches) passes = std::max(passes, placed.passes + placed.after);
     for (; passes > 0; --passes) add_sweep(id, touches, passes);
   }
 
-  // What an op touches less often than its other operands it touches in its last passes: results
-  // are written once all is known.
+  // What an op touches less often than its other operands it touches in its last passes, unless it
+  // says otherwise: results are written once all is known.
   void add_sweep(std::uint32_t op, std::span<const Placed> touches, std::uint32_t left) {
     const auto first = static_cast<std::uint32_t>(step_.accesses.size());
     for (const Placed& placed : touches)
-      if (placed.passes >= left) add_accesses(first, placed);
+      if (placed.after < left && left <= placed.after + placed.passes) add_accesses(first, placed);
     const auto count = static_cast<std::uint32_t>(step_.accesses.size()) - first;
     step_.sweeps.push_back({op, first, count});
   }

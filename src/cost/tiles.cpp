@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "cost/element.h"
 
@@ -36,11 +38,22 @@ double factor_stays(double m, double n, double k, double words) {
   return m * k + n * k * std::max(1.0, m / tile.rows) + m * n * (2 * slices - 1);
 }
 
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+// Part by part, as much of the larger one of the two matrices stays as there is room for, while the
+// other one passes; or that one stays, and both are read once.
+double fused_words(double m, double n, double k, double words) {
+  const double all = m * k + k * n + m * n, most = std::max({m * k, k * n, m * n});
+  const double least = std::min({m * k, k * n, m * n}), other = all - most - least;
+  return other + least * (least <= words ? 1 : std::max(1.0, other / words));
+}
+
 }  // namespace
 
 double tiled_words(const Gemm& gemm, double words) {
   const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n);
   const auto k = static_cast<double>(gemm.k);
+  if (gemm.fused) return static_cast<double>(gemm.batch) * fused_words(m, n, k, words);
   // A window makes a word of the input worth as many: sqrt(window) fewer words pass.
   const double share = 1 / std::sqrt(std::max(1.0, gemm.window));
   double least = passing(m, n, k, words) * share + m * n;
@@ -59,13 +72,13 @@ double least_words(const Gemm& gemm, double words) {
 }
 
 Tiles::Tiles(const Trace& trace, const Step& step) {
+  constexpr std::uint32_t kNone = UINT32_MAX;
   std::vector<double> touched(step.ops.size(), 0);
-  for (std::size_t i = 0; i < step.sweeps.size(); ++i) {
-    const Sweep& sweep = step.sweeps[i];
-    const bool last = i + 1 == step.sweeps.size() || step.sweeps[i + 1].op != sweep.op;
+  std::vector<std::uint32_t> last(step.items.size(), kNone);  // op that touched the item
+  for (const Sweep& sweep : step.sweeps)
     for (const Access& access : step.accesses_of(sweep))
-      if (last) touched[sweep.op] += static_cast<double>(step.items[access.item].bytes.n);
-  }
+      if (std::exchange(last[access.item], sweep.op) != sweep.op)
+        touched[sweep.op] += static_cast<double>(step.items[access.item].bytes.n);
   for (std::uint32_t i = 0; i < step.ops.size(); ++i) {
     const StepOp& op = step.ops[i];
     if (op.gemms.empty()) continue;
@@ -76,8 +89,12 @@ Tiles::Tiles(const Trace& trace, const Step& step) {
 
 double Tiles::extra(const Multiplies& op, double capacity) {
   double bytes = 0;
-  for (const Gemm& gemm : *op.gemms) bytes += op.element * tiled_words(gemm, capacity / op.element);
-  return std::max(0.0, bytes - op.touched);
+  double once = 0;  // what products that are fused share is read for all of them
+  for (const Gemm& gemm : *op.gemms) {
+    bytes += op.element * tiled_words(gemm, capacity / op.element);
+    if (gemm.fused) once += op.element * tiled_words(gemm, kNoLimit);
+  }
+  return std::max(0.0, bytes - std::max(once, op.touched));
 }
 
 double Tiles::extra(std::uint32_t op, double capacity) const {

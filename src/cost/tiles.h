@@ -10,6 +10,7 @@ namespace weir::cost {
 // Words that a tiled multiplication moves with a fast memory of so many words, by the best of three
 // ways: a tile of the output stays while slices of both factors pass, or a tile of a factor stays
 // while the other one and the output pass. With a window w a word of the input serves w products.
+// Of a fused product only the two smaller matrices move.
 [[nodiscard]] double tiled_words(const Gemm& gemm, double words);
 
 // No schedule moves fewer: 2mnk / sqrt(words * window) and the output, or each matrix once.

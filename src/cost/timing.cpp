@@ -25,6 +25,17 @@ double time_with(double slower, std::span<const OpTime> ops, double latency) {
 
 double OpTime::roofline() const { return before + std::max(compute, inside + reads + writes); }
 
+Bound OpTime::bound(Nanos op_latency) const {
+  if (static_cast<double>(op_latency.n) > roofline()) return Bound::Latency;
+  if (compute >= inside + reads + writes) return Bound::Compute;
+  return reads + writes >= inside ? Bound::Memory : Bound::Cache;
+}
+
+std::string_view name(Bound bound) {
+  constexpr std::string_view kNames[] = {"compute", "memory", "cache", "latency"};
+  return kNames[static_cast<std::size_t>(bound)];
+}
+
 std::vector<OpTime> op_times(const Trace& trace, const Step& step, const Reuse& reuse,
                              const Tiles* tiles, const Machine& machine) {
   std::vector<OpTime> times(step.ops.size());

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "cost/machine.h"
@@ -13,6 +14,10 @@
 
 namespace weir::cost {
 
+// What decides how long an op takes.
+enum class Bound : std::uint8_t { Compute, Memory, Cache, Latency };
+[[nodiscard]] std::string_view name(Bound bound);
+
 // What an op asks of a machine. In nanoseconds, with fractions.
 struct OpTime {
   double compute = 0;            // its FLOPs
@@ -22,6 +27,8 @@ struct OpTime {
 
   // By the roofline: all at the same time, so the slowest decides.
   [[nodiscard]] double roofline() const;
+  // The largest of what adds up to its time; of equal ones, the first of Bound.
+  [[nodiscard]] Bound bound(Nanos op_latency) const;
 };
 
 // `tiles` null: operands pass once.

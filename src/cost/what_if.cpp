@@ -28,8 +28,9 @@ class Fusion {
       const bool whole_op =
           (i == 0 || step_.sweeps[i - 1].op != step_.sweeps[i].op) &&
           (i + 1 == step_.sweeps.size() || step_.sweeps[i + 1].op != step_.sweeps[i].op);
-      if (whole_op && joins(step_.sweeps[i]))
-        join(i);
+      const std::uint32_t into = whole_op ? maker_of(step_.sweeps[i]) : kNone;
+      if (into != kNone)
+        join(into, i);
       else
         append(step_.sweeps[i]);
     }
@@ -37,13 +38,24 @@ class Fusion {
   }
 
  private:
-  [[nodiscard]] bool joins(const Sweep& sweep) const {
-    if (made_.sweeps.empty()) return false;
+  // The sweep of the last op in the making that makes what an elementwise one reads.
+  [[nodiscard]] std::uint32_t maker_of(const Sweep& sweep) const {
     const StepOp& op = step_.ops[sweep.op];
-    const auto before = made_.accesses_of(made_.sweeps.back());
-    if (op.kernel != Kernel::Elementwise || made_.ops.back().phase != op.phase) return false;
+    if (made_.sweeps.empty() || op.kernel != Kernel::Elementwise ||
+        made_.ops.back().phase != op.phase)
+      return kNone;
+    for (std::size_t i = made_.sweeps.size(); i-- > 0 && made_.sweeps[i].op == last_op();)
+      if (makes(made_.sweeps[i], sweep)) return static_cast<std::uint32_t>(i);
+    return kNone;
+  }
+
+  [[nodiscard]] std::uint32_t last_op() const {
+    return static_cast<std::uint32_t>(made_.ops.size() - 1);
+  }
+
+  [[nodiscard]] bool makes(const Sweep& maker, const Sweep& sweep) const {
     return std::ranges::any_of(step_.accesses_of(sweep), [&](const Access& access) {
-      return access.read && std::ranges::any_of(before, [&](const Access& made) {
+      return access.read && std::ranges::any_of(made_.accesses_of(maker), [&](const Access& made) {
                return made.item == access.item && made.write;
              });
     });
@@ -54,31 +66,36 @@ class Fusion {
     op_ = sweep.op;
     const auto first = static_cast<std::uint32_t>(made_.accesses.size());
     for (const Access& access : step_.accesses_of(sweep)) made_.accesses.push_back(access);
-    made_.sweeps.push_back(
-        {static_cast<std::uint32_t>(made_.ops.size() - 1), first, sweep.count, sweep.backwards});
+    made_.sweeps.push_back({last_op(), first, sweep.count, sweep.backwards});
   }
 
-  // The last sweep in the making is the last of accesses, too.
-  void join(std::uint32_t number) {
-    Sweep& into = made_.sweeps.back();
+  void join(std::uint32_t into, std::uint32_t number) {
+    const auto begin = made_.accesses.begin() + made_.sweeps[into].first;
+    std::vector<Access> joint(begin, begin + made_.sweeps[into].count);
     for (const Access& access : step_.accesses_of(step_.sweeps[number])) {
-      const auto found = std::find_if(made_.accesses.begin() + into.first, made_.accesses.end(),
-                                      [&](const Access& a) { return a.item == access.item; });
-      if (found == made_.accesses.end())
-        made_.accesses.push_back(access);
-      else if (found->write || access.write)
+      const auto found = std::ranges::find(joint, access.item, &Access::item);
+      if (found == joint.end())
+        joint.push_back(access);
+      else if (access.write)
         found->write = true;
     }
-    const auto unwanted = [&](const Access& access) {
+    std::erase_if(joint, [&](const Access& access) {
       return access.write && !access.read && last_[access.item] <= number &&
              !step_.items[access.item].lasts;
-    };
-    std::erase_if(made_.accesses, [&, at = std::uint32_t{0}](const Access& access) mutable {
-      return at++ >= into.first && unwanted(access);
     });
-    into.count = static_cast<std::uint32_t>(made_.accesses.size()) - into.first;
+    replace(into, joint);
     made_.ops.back().flops += step_.ops[step_.sweeps[number].op].flops;
     op_ = kNone;
+  }
+
+  void replace(std::uint32_t number, const std::vector<Access>& accesses) {
+    Sweep& sweep = made_.sweeps[number];
+    const auto begin = made_.accesses.begin() + sweep.first;
+    made_.accesses.insert(made_.accesses.erase(begin, begin + sweep.count), accesses.begin(),
+                          accesses.end());
+    sweep.count = static_cast<std::uint32_t>(accesses.size());
+    for (std::size_t i = number + 1; i < made_.sweeps.size(); ++i)
+      made_.sweeps[i].first = made_.sweeps[i - 1].first + made_.sweeps[i - 1].count;
   }
 
   const Step& step_;

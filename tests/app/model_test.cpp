@@ -17,7 +17,7 @@ std::string small_trace(const Folder& folder) {
   std::ofstream{folder / "small.trace"} << R"({"weir_trace":1,"views":"keep"}
 {"constant":0,"storage":0,"bytes":262144,"dtype":"float32","shape":[64,1024]}
 {"constant":1,"storage":1,"bytes":4194304,"dtype":"float32","shape":[1024,1024]}
-{"op":"aten::mm","ns":1,"in":[0,1],"out":[{"tensor":2,"storage":2,"bytes":262144,"dtype":"float32","shape":[64,1024]}]}
+{"op":"aten::mm","ns":1,"in":[0,1],"out":[{"tensor":2,"storage":2,"bytes":262144,"dtype":"float32","shape":[64,1024]}],"args":[{"in":0,"dtype":"float32","shape":[64,1024]},{"in":1,"dtype":"float32","shape":[1024,1024]}]}
 {"op":"aten::relu_","ns":1,"in":[2],"mutates":[0],"out":[{"tensor":3,"view_of":0,"dtype":"float32","shape":[64,1024]}]}
 {"op":"aten::mm","phase":"backward","ns":1,"in":[3,1],"out":[{"tensor":4,"storage":3,"bytes":262144,"dtype":"float32","shape":[64,1024]}]}
 {"release":2}
@@ -108,6 +108,53 @@ TEST(ModelCommand, RunsOtherSchedules) {
   EXPECT_TRUE(json_from(model + " --sub-batch best")["sub_batch"].is_number());
 }
 
+TEST(ModelCommand, ShowsEveryOpAndWhatBoundsIt) {
+  const Folder folder;
+  const std::string model = "model --cache 1MiB --no-tiles --flops 1T " + small_trace(folder);
+  const json got = json_from(model + " --json --per-op --bandwidth 100GB/s");
+  const json rows = got["per_op"];
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["name"], "aten::mm");
+  EXPECT_EQ(rows[0]["kernel"], "matmul");
+  EXPECT_EQ(rows[0]["flops"], 2 * 64 * 1024 * 1024);
+  EXPECT_EQ(rows[0]["read_bytes"], 262144 + 4194304);
+  EXPECT_EQ(rows[0]["bound"], "compute");  // 134 us against 44 us
+  EXPECT_EQ(rows[2]["phase"], "backward");
+  double time = 0, read = 0, write = 0, stall = 0;
+  for (const json& row : rows) {
+    time += row["time_ns"].get<double>();
+    stall += row["stall_ns"].get<double>();
+    read += row["read_bytes"].get<double>();
+    write += row["write_bytes"].get<double>();
+  }
+  EXPECT_NEAR(time, got["time_ns"], 1);
+  EXPECT_NEAR(stall, got["stall_ns"], 1);
+  EXPECT_NEAR(read, got["read_bytes"], 3);
+  EXPECT_NEAR(write, got["write_bytes"], 3);
+  const json slow = json_from(model + " --json --per-op --bandwidth 1GB/s")["per_op"];
+  EXPECT_EQ(slow[0]["bound"], "memory");
+  EXPECT_NEAR(slow[0]["time_ns"], 262144 + 4194304 + 213000, 213000);  // what it makes is written
+  const Outcome table = weir(model + " --per-op");
+  ASSERT_EQ(table.code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("stall"));
+  EXPECT_THAT(table.out, HasSubstr("aten::relu_"));
+  EXPECT_FALSE(json_from(model + " --json").contains("per_op"));
+}
+
+// Skips where the Python tools are not there: then the command says how to get them.
+TEST(ModelCommand, DrawsTrafficByCapacity) {
+  const Outcome run = weir(std::string("model --cache 64KiB:4MiB --optimum --plot ") + kDemo);
+  ASSERT_EQ(run.code, 0) << run.err;
+  if (run.err.find("scripts/setup.sh") != std::string::npos) GTEST_SKIP() << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(run.out, HasSubstr("traffic of a step; the line is compulsory"));
+  EXPECT_THAT(run.out, HasSubstr("cache, log2 of MiB"));
+  for (const char* curve : {"lines, LRU", "whole tensors, LRU", "best by software"})
+    EXPECT_THAT(run.out, HasSubstr(curve));
+  EXPECT_LT(run.out.find("fwd-bwd"), run.out.find("the line is compulsory"));
+  EXPECT_EQ(run.out.find('\033'), std::string::npos);  // no colours where nobody looks
+}
+
 void expect_refused(const std::string& arguments, const std::string& why) {
   const Outcome run = weir(std::string("model ") + kDemo + " " + arguments);
   EXPECT_EQ(run.code, 2) << arguments;
@@ -135,6 +182,8 @@ TEST(ModelCommand, RefusesWhatMakesNoSense) {
   expect_refused("--machine README.md", "README.md: is no JSON");
   expect_refused("--json --csv -", "both want standard output");
   expect_refused("--json --plot", "--plot");
+  expect_refused("--per-op", "one cache and one bandwidth");
+  expect_refused("--per-op --cache 1MiB --bandwidth 1GB/s,2GB/s", "one cache and one bandwidth");
 }
 
 TEST(ModelCommand, RefusesBadMachines) {

@@ -159,6 +159,27 @@ TEST(OpWork, OfABackwardConvolutionDependsOnWhatIsWanted) {
   EXPECT_EQ(backward({1, 1, 0}).flops, 2 * one);
   EXPECT_EQ(backward({0, 1, 0}).flops, one);
   EXPECT_EQ(backward({1, 0, 1}).flops, one);
+  for (const Touch& touch : backward({0, 1, 0}).touches) EXPECT_EQ(touch.passes + touch.after, 1u);
+}
+
+TEST(OpWork, OfABackwardConvolutionMakesOneGradientAfterTheOther) {
+  const OpWork work = OneOp{}
+                          .takes({2, 4, 6, 6})
+                          .takes({2, 8, 6, 6})
+                          .takes({4, 8, 3, 3})
+                          .makes({2, 8, 6, 6})
+                          .makes({4, 8, 3, 3})
+                          .with("output_mask", {1, 1, 0})
+                          .work("aten::convolution_backward");
+  ASSERT_EQ(work.touches.size(), 5u);
+  const auto sweeps = [&](std::size_t i) {
+    return std::pair{work.touches[i].passes, work.touches[i].after};
+  };
+  EXPECT_EQ(sweeps(0), std::pair(2u, 0u));  // the gradient of the output, in both
+  EXPECT_EQ(sweeps(1), std::pair(1u, 0u));  // the input, though larger, in the second
+  EXPECT_EQ(sweeps(2), std::pair(1u, 1u));  // the weight in the first
+  EXPECT_EQ(sweeps(3), std::pair(1u, 1u));
+  EXPECT_EQ(sweeps(4), std::pair(1u, 0u));
 }
 
 TEST(OpWork, OfAttention) {

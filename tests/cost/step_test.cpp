@@ -57,6 +57,27 @@ TEST(StepOf, TouchesWhatAnOpReadsAndMakes) {
   EXPECT_EQ(step.items[second[0].item].bytes, Bytes{60});
 }
 
+TEST(StepOf, LetsAnOpSayWhichPassTouchesWhat) {
+  TraceBuilder builder{ViewRule::Keep, "made"};
+  const TensorId x = builder.constant({100}), w = builder.constant({40});
+  run(builder, "backward", {x, w}, {{.size = {60}}});
+  const Trace trace = std::move(builder).finish();
+  OpWork work;
+  work.touches = {{StorageId{0}, {100}, false, 2},
+                  {StorageId{1}, {40}, false, 1, 1},
+                  {StorageId{2}, {60}, true, 1, 0}};
+  const Step step = step_of(trace, find_step(trace), {&work, 1});
+  ASSERT_EQ(step.sweeps.size(), 2u);
+  const auto bytes = [&](std::size_t sweep) {
+    std::vector<std::int64_t> all;
+    for (const Access& access : step.accesses_of(step.sweeps[sweep]))
+      all.push_back(step.items[access.item].bytes.n);
+    return all;
+  };
+  EXPECT_EQ(bytes(0), (std::vector<std::int64_t>{100, 40}));
+  EXPECT_EQ(bytes(1), (std::vector<std::int64_t>{100, 60}));
+}
+
 TEST(StepOf, MakesASweepOfEveryPassAndWritesInTheLast) {
   TraceBuilder builder{ViewRule::Keep, "made"};
   const TensorId x = builder.constant({100});

@@ -26,6 +26,14 @@ TEST(Timing, AddsWhatComesBeforeAnOp) {
   EXPECT_DOUBLE_EQ(timing.prefetched, 4 + 3 + 10 + 7 + 5 + 2 + 7);
 }
 
+TEST(Timing, SaysWhatBoundsAnOp) {
+  const OpTime op{.compute = 10, .inside = 6, .reads = 3, .writes = 1};
+  EXPECT_EQ(op.bound({10}), Bound::Compute);  // of equals the first
+  EXPECT_EQ(op.bound({11}), Bound::Latency);
+  EXPECT_EQ((OpTime{.compute = 9, .inside = 6, .reads = 3, .writes = 1}.bound({})), Bound::Cache);
+  EXPECT_EQ((OpTime{.compute = 9, .inside = 5, .reads = 3, .writes = 2}.bound({})), Bound::Memory);
+}
+
 TEST(Timing, WithoutLookAheadWaitsForEveryOperand) {
   const OpTime ops[] = {{.compute = 10, .reads = 4}, {.compute = 10, .reads = 6}};
   const Timing timing = time_of(ops, {}, 0);

@@ -116,6 +116,27 @@ TEST(Fused, LeavesOutWhatLiesBetween) {
   EXPECT_TRUE(step.accesses[1].write && !step.accesses[1].read);
 }
 
+TEST(Fused, FindsWhatAnEarlierSweepOfTheOpMade) {
+  Step step;
+  step.items.assign(4, {StorageId{0}, {100}});
+  step.items[3].lasts = true;
+  // [0 -> 1; 0 -> 3], then 1 -> [relu] -> 2, which the last op reads.
+  step.accesses = {{0, true}, {1, false, true}, {0, true}, {3, false, true},
+                   {1, true}, {2, false, true}, {2, true}, {3, true, true}};
+  step.ops = {
+      {.kernel = Kernel::Convolution}, {.kernel = Kernel::Elementwise}, {.kernel = Kernel::Norm}};
+  step.sweeps = {{0, 0, 2}, {0, 2, 2}, {1, 4, 2}, {2, 6, 2}};
+  const Step joint = fused(step);
+  ASSERT_EQ(joint.sweeps.size(), 3u);
+  EXPECT_EQ(joint.ops.size(), 2u);
+  const auto first = joint.accesses_of(joint.sweeps[0]);
+  ASSERT_EQ(first.size(), 2u);  // 1 is not written, for nobody else reads it
+  EXPECT_EQ(first[0].item, 0u);
+  EXPECT_EQ(first[1].item, 2u);
+  EXPECT_EQ(joint.accesses_of(joint.sweeps[1])[1].item, 3u);
+  EXPECT_EQ(joint.accesses_of(joint.sweeps[2])[0].item, 2u);
+}
+
 TEST(Fused, WritesWhatIsWantedLater) {
   const Step step = fused(Made3{true}.step);
   ASSERT_EQ(step.sweeps.size(), 2u);
