@@ -6,6 +6,7 @@
 #include "plan/checkpoints.h"
 #include "plan/chen.h"
 #include "plan/fast.h"
+#include "plan/gaps.h"
 #include "plan/greedy.h"
 #include "plan/griewank.h"
 #include "plan/lp_round.h"
@@ -114,6 +115,7 @@ constexpr MethodEntry kMethods[] = {
     {"fast", plan_by_fast,
      "for thousands of ops: like greedy, sparse, and searches longer; --tier: copies beside ops",
      false, true},
+    {"gaps", solve_gaps, "fast, with a bound for thousands of ops: which values are away when"},
     {"lp", plan_by_lp, "the same with fractions, rounded; gives a bound"},
     {"greedy", plan_by_greedy, "drops what is cheapest to bring back, by the bytes that lack"},
     {"chen_sqrt", plan_by<try_chen_sqrt, linear_candidates>, "every k-th op, k the root of all"},

@@ -3,6 +3,7 @@
 // In forward a storage costs what its eviction adds to the restoring of the regions (regions.h) it
 // would join; backward wants all of a region anyway, so it is not charged for its neighbours again.
 // What forward itself will read again costs more, since it comes back while memory is shortest.
+// Once more is missing than is there, what backward will want late is better evicted.
 // In backward, when memory is full and the order of the reads is known, it costs its lineage, and
 // the later it is wanted the better: what backward frees until then makes room for it.
 // What backward made is kept: by the time it is wanted, most of the step is gone that made it.
@@ -23,8 +24,9 @@ namespace {
 // Found by search over DTR's logs; docs/policies.md says how much each matters.
 constexpr double kReread = 12;         // what being read again in forward costs, in lineages
 constexpr double kAncestors = 0.15;    // of the evicted ancestors, though backward wants them too
-constexpr double kHardlyWanted = 0.3;  // of what it would cost if backward wanted it
+constexpr double kHardlyWanted = 0.1;  // of what it would cost if backward wanted it
 constexpr double kNear = 0.08;         // of forward: nothing is wanted earlier than this
+constexpr double kLater = 30;          // what being wanted late counts where memory is shortest
 
 class Score {
  public:
@@ -51,7 +53,7 @@ class Score {
     double price = price_of(graph, storage) / static_cast<double>(s.size.n);
     if (made_outside_backward(graph, storage) && hardly_wanted(graph, storage))
       price *= kHardlyWanted;
-    return in_backward() ? price / weight_of(distance(graph, storage)) : price;
+    return price / (in_backward() ? weight_of(distance(graph, storage)) : lateness(graph, storage));
   }
 
  private:
@@ -123,6 +125,14 @@ class Score {
         order_.ahead(graph, storage) ? order_.next_want(graph, storage) : order_.start();
     return static_cast<double>((order_.frontier() - want).n) +
            kNear * static_cast<double>(order_.length().n);
+  }
+
+  // Backward wants first what forward read last. Where more is missing than is there, what is
+  // wanted late comes back when some of that has been let go of.
+  double lateness(const Graph& graph, StorageId storage) const {
+    const auto since = static_cast<double>((position_ - rereads_.last_read(graph, storage)).n);
+    const double all = static_cast<double>(order_.length().n) + 1;
+    return std::sqrt(1 + kLater * regions_.shortage() * since / all);
   }
 
   // To the power of 3/4, by roots only: these are the same on every machine.

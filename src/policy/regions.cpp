@@ -35,6 +35,7 @@ void Regions::survey(const Graph& graph, const BackwardOrder& order, const Rerea
   }
   for (std::uint32_t i = 0; i < graph.storages(); ++i)
     if (region_[i] == kUnnumbered) regions_.push_back(collect(graph, StorageId{i}, order, rereads));
+  shortage_ = find_shortage();
 }
 
 // The storage and all that it has to be made from.
@@ -89,6 +90,13 @@ Regions::Region Regions::collect(const Graph& graph, StorageId first, const Back
     for (StorageId dependent : graph.dependents(at)) add(dependent);
   }
   return region;
+}
+
+double Regions::find_shortage() const {
+  double missing = 0;
+  for (const Region& region : regions_) missing += region.bytes;
+  const double there = freed_.empty() ? 0 : freed_.back().bytes;
+  return missing > there ? 1 - there / missing : 0;
 }
 
 double Regions::room(Nanos place) const {

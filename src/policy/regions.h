@@ -29,6 +29,8 @@ class Regions {
   }
   // What bringing a region back costs in all.
   [[nodiscard]] double restoring(const Region& region) const;
+  // 0 while there is as much as is missing of what backward wants; 1 if nothing is.
+  [[nodiscard]] double shortage() const { return shortage_; }
 
  private:
   static constexpr std::int32_t kUnnumbered = -2;
@@ -42,10 +44,12 @@ class Regions {
   [[nodiscard]] Region collect(const Graph& graph, StorageId first, const BackwardOrder& order,
                                const Rereads& rereads);
   [[nodiscard]] double room(Nanos place) const;
+  [[nodiscard]] double find_shortage() const;
 
   std::vector<std::int32_t> region_;  // by storage
   std::vector<Region> regions_;
   std::vector<Freed> freed_;  // descending by place
+  double shortage_ = 0;
   std::vector<StorageId> work_;
 };
 

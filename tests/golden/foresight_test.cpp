@@ -70,8 +70,8 @@ TEST(ForesightOnDtrsLogs, IsNowhereSlowerAndOnAverageFaster) {
     cells_without_tree += counted;
   }
   EXPECT_EQ(cells, 39);
-  EXPECT_LE(std::exp(all / cells), 0.73);
-  EXPECT_LE(std::exp(without_tree / cells_without_tree), 0.90);
+  EXPECT_LE(std::exp(all / cells), 0.72);
+  EXPECT_LE(std::exp(without_tree / cells_without_tree), 0.885);
 }
 
 TEST(ForesightOnDtrsLogs, FinishesWhereDtrThrashes) {
@@ -79,7 +79,11 @@ TEST(ForesightOnDtrsLogs, FinishesWhereDtrThrashes) {
     const char* name;
     int tenths;
     double most;
-  } marks[] = {{"treelstm-6", 3, 1.24}, {"unet-6", 4, 1.20}, {"transformer-10", 2, 1.19}};
+  } marks[] = {{"treelstm-6", 3, 1.24},
+               {"treelstm-6", 2, 1.29},
+               {"unet-6", 4, 1.20},
+               {"unet-6", 3, 1.40},
+               {"transformer-10", 2, 1.19}};
   for (const auto& [name, tenths, most] : marks) {
     const auto file = data_file(fmt::format("dtr-logs/{}.log", name));
     if (!file) GTEST_SKIP() << kNoData;

@@ -106,7 +106,7 @@ TEST(Methods, AreSoundOnUNet) {
     expect_sound(problem, budget, answer, optimum, std::string(method.name));
     plans += answer.plan ? 1u : 0u;
   }
-  EXPECT_EQ(plans, 6u);  // fast, lp, greedy, chen_sqrt, chen_greedy, griewank
+  EXPECT_EQ(plans, 7u);  // fast, gaps, lp, greedy, chen_sqrt, chen_greedy, griewank
 }
 
 }  // namespace
