@@ -22,7 +22,8 @@ void for_each(const Run& run, Visit&& visit) {
   }
 }
 
-// Pages of large blocks move faster if they begin where a table of pages does: then the tables move.
+// Pages of large blocks move faster if they begin where a table of pages does: then the tables
+// move.
 std::size_t natural_alignment(std::size_t pages) { return pages < kGranule ? 1 : kGranule; }
 
 bool has_evicted(const Run& run) {
@@ -89,9 +90,9 @@ void Arena::fill(Block& block) {
   }
 }
 
-// Pages that begin where a table of pages does, for a block that goes on at such a place: whole tables
-// move, and huge pages stay whole. Of evicted blocks all pages go, since the rest would begin
-// elsewhere. False: there are none.
+// Pages that begin where a table of pages does, for a block that goes on at such a place: whole
+// tables move, and huge pages stay whole. Of evicted blocks all pages go, since the rest would
+// begin elsewhere. False: there are none.
 bool Arena::take_granules(Block& block) {
   const std::size_t missing = block.pages - block.range.held;
   const auto at = reinterpret_cast<std::uintptr_t>(block.address) / kPage + block.range.held;

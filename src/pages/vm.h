@@ -43,7 +43,7 @@ class Vm {
   ~Vm();
 
   [[nodiscard]] Span all() const { return all_; }
-  [[nodiscard]] bool moves() const { return moves_; }  // does mremap do what we need?
+  [[nodiscard]] bool moves() const { return moves_; }          // does mremap do what we need?
   [[nodiscard]] bool has_huge_pages() const { return huge_; }  // do they come when preferred?
 
   // Both drop the pages of the span. Neighbours that were opened (closed) melt into one mapping.
@@ -85,7 +85,7 @@ class Vm {
   std::size_t most_mappings_ = 1;
   bool moves_ = false, huge_ = false;
   std::vector<bool> preferred_;  // by granule: huge pages
-  int self_ = -1;  // a descriptor of the process; -1: the system has none
+  int self_ = -1;                // a descriptor of the process; -1: the system has none
 };
 
 // The number of mappings the system allows a process.
