@@ -3,7 +3,8 @@
 Forward and backward of batch 16, 224 pixels, fp32, with cuDNN 5.1, beside `weir model` with each
 GPU's bandwidth, peak rate and L2. Nothing is fitted. `direct` counts convolutions as they are
 defined; `winograd` with 4/9 of the multiplications where the filter is 3 x 3 and the stride 1, as
-F(2x2, 3x3) has it, which cuDNN of that time uses.
+F(2x2, 3x3) has it. What cuDNN chose is not known; its release 5 was announced as faster for such
+filters, and VGG runs faster than the peak rate allows for convolutions as they are defined.
 
 python bench/model/cnn_benchmarks.py [--csv FILE]
 """
