@@ -130,6 +130,7 @@ class Score {
   // Backward wants first what forward read last. Where more is missing than is there, what is
   // wanted late comes back when some of that has been let go of.
   double lateness(const Graph& graph, StorageId storage) const {
+    if (!graph[storage].has_recipe()) return 1;
     const auto since = static_cast<double>((position_ - rereads_.last_read(graph, storage)).n);
     const double all = static_cast<double>(order_.length().n) + 1;
     return std::sqrt(1 + kLater * regions_.shortage() * since / all);
