@@ -203,11 +203,11 @@ void Arena::melt() {
 }
 
 // Pages that do not move are given back, and others appear when they are touched. Huge pages appear
-// so fast that only whole ones are worth moving.
+// so fast that of long runs only whole ones are worth moving.
 bool Arena::worth_moving(const Run& run) {
   if (!vm_.moves() || crowded()) return false;
   if (worth_moving_ > 0) return run.pages >= worth_moving_;
-  if (short_ && vm_.has_huge_pages()) return run.pages >= kGranule;
+  if (short_ && vm_.has_huge_pages() && run.pages > kBatch) return run.pages >= kGranule;
   const double calls = has_evicted(run) ? 2 : 1;
   return calls * move_ns_ <= static_cast<double>(run.pages) * touch_ns_;
 }
