@@ -99,11 +99,13 @@ bool Vm::moves_work() {
 bool Vm::huge_pages_come() {
   const Span granule = all_.part(0, kGranule);
   std::array<unsigned char, kGranule> there{};
-  if (!open(granule) || madvise(granule.address, granule.bytes(), MADV_HUGEPAGE) != 0) return false;
-  *granule.address = std::byte{1};
-  const bool told = mincore(granule.address, granule.bytes(), there.data()) == 0;
+  if (!open(granule)) return false;
+  if (madvise(granule.address, granule.bytes(), MADV_HUGEPAGE) == 0) {
+    *granule.address = std::byte{1};
+    if (mincore(granule.address, granule.bytes(), there.data()) != 0) there.fill(0);
+  }
   const bool all = std::ranges::all_of(there, [](unsigned char page) { return (page & 1) != 0; });
-  return close(granule) && told && all;
+  return close(granule) && all;
 }
 
 bool Vm::open(Span span) {
