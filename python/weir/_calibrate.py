@@ -297,15 +297,16 @@ def recurrences() -> None:
     trained(cell(leaf(64, 192))[0])
 
 
-PIECES: tuple[tuple[str, Callable[[], None]], ...] = (
-    ("elementwise", lambda: [elementwise(n) for n in (4096, 65536)] and None),
-    ("rows", lambda: [rows(n) for n in (8, 128)] and None),
-    ("planes", lambda: [planes(n) for n in (1, 4)] and None),
-    ("optimizers", lambda: [optimizers(n) for n in (4096, 65536)] and None),
-    ("products", products),
-    ("convolutions", convolutions),
-    ("attention", attention),
-    ("recurrences", recurrences),
+# What is timed: a piece, and the sizes it is given one after the other.
+PIECES: tuple[tuple[Callable[..., None], tuple[tuple[int, ...], ...]], ...] = (
+    (elementwise, ((4096,), (65536,))),
+    (rows, ((8,), (128,))),
+    (planes, ((1,), (4,))),
+    (optimizers, ((4096,), (65536,))),
+    (products, ((),)),
+    (convolutions, ((),)),
+    (attention, ((),)),
+    (recurrences, ((),)),
 )
 
 
@@ -370,12 +371,13 @@ def fresh_nanos_per_mib() -> int:
 
 
 def time_pieces(timed: Timed, show: bool) -> None:
-    for number, (name, piece) in enumerate(PIECES):
+    for number, (piece, sizes) in enumerate(PIECES):
         if show:
-            where = f"calibrating {name} ({number + 1} of {len(PIECES)})"
+            where = f"calibrating {piece.__name__} ({number + 1} of {len(PIECES)})"
             print(f"\r{where}\033[K", end="", file=sys.stderr, flush=True)
         with timed:
-            piece()
+            for size in sizes:
+                piece(*size)
     if show:
         print("\r\033[K", end="", file=sys.stderr, flush=True)
 
