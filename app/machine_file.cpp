@@ -31,7 +31,10 @@ constexpr Unit kRates[] = {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e
 constexpr Unit kTimes[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 constexpr double kMostRate = 1e21, kMostTime = 1e15;
 constexpr std::size_t kMostPoints = 10'000;
-constexpr const char* kPhases[cost::kPhases] = {"forward", "backward", "optimizer"};
+
+std::string phase_name(std::size_t phase) {
+  return std::string{cost::name(static_cast<Phase>(phase))};
+}
 
 // A number above 0 and one of the units.
 std::optional<double> amount_in(std::string_view text, std::span<const Unit> units) {
@@ -102,7 +105,7 @@ void read_kernels(const Json& object, cost::Machine& machine) {
   }
 }
 
-Nanos latency_in(const Json& object, const char* key) {
+Nanos latency_in(const Json& object, const std::string& key) {
   const Json latency = object.value(key, Json(0));
   if (!latency.is_number_integer() || latency < 0 || latency > kMostNanos.n)
     throw BadInput(fmt::format("\"{}\" is no whole number from 0 on", key));
@@ -110,9 +113,10 @@ Nanos latency_in(const Json& object, const char* key) {
 }
 
 void read_phases(const Json& object, cost::Machine& machine) {
-  check_keys(object, "\"phase_latency_ns\"", {kPhases[0], kPhases[1], kPhases[2]});
+  const std::string names[] = {phase_name(0), phase_name(1), phase_name(2)};
+  check_keys(object, "\"phase_latency_ns\"", {names[0], names[1], names[2]});
   for (std::size_t phase = 0; phase < cost::kPhases; ++phase)
-    machine.phase_latency[phase] = latency_in(object, kPhases[phase]);
+    machine.phase_latency[phase] = latency_in(object, names[phase]);
 }
 
 std::int64_t side_in(const Json& object, const std::string& what, const char* key) {
@@ -218,7 +222,7 @@ Json json_of(const cost::Machine& machine) {
     if (const double rate = machine.kernel_flops_per_nano[i]; rate > 0)
       json["kernels"][std::string{cost::name(static_cast<cost::Kernel>(i))}] = flops_text(rate);
   for (std::size_t i = 0; i < cost::kPhases; ++i)
-    json["phase_latency_ns"][kPhases[i]] = machine.phase_latency[i].n;
+    json["phase_latency_ns"][phase_name(i)] = machine.phase_latency[i].n;
   if (std::isfinite(machine.fresh_bytes_per_nano))
     json["fresh_bandwidth"] = bandwidth_text(machine.fresh_bytes_per_nano);
   json["ops"] = Json::object();

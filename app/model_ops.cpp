@@ -34,11 +34,6 @@ Row row_of(const Model& model, const ModelOptions& options, std::size_t i) {
           .bound = op.bound(latency)};
 }
 
-const char* name(Phase phase) {
-  constexpr const char* kNames[] = {"forward", "backward", "optimizer"};
-  return kNames[static_cast<std::size_t>(phase)];
-}
-
 }  // namespace
 
 void print_ops(const Model& model, const ModelOptions& options) {
@@ -48,7 +43,7 @@ void print_ops(const Model& model, const ModelOptions& options) {
     const Row row = row_of(model, options, i);
     if (row.time == 0) continue;  // a view
     fmt::print("{:>5} {:<9} {:<11} {:>10.3f} {:>10.3f} {:>10.3f} {:>10} {:>10} {:<7} {}\n", i + 1,
-               name(row.op.phase), cost::name(row.op.kernel),
+               cost::name(row.op.phase), cost::name(row.op.kernel),
                static_cast<double>(row.op.flops) / 1e6, row.read / 1e6, row.write / 1e6,
                base::format_nanos({whole(row.time)}), base::format_nanos({whole(row.stall)}),
                cost::name(row.bound), trace::printable(model.trace.names[row.op.name]));
@@ -60,7 +55,7 @@ Json json_of_ops(const Model& model, const ModelOptions& options) {
   for (std::size_t i = 0; i < model.step.ops.size(); ++i) {
     const Row row = row_of(model, options, i);
     rows.push_back({{"name", model.trace.names[row.op.name]},
-                    {"phase", name(row.op.phase)},
+                    {"phase", cost::name(row.op.phase)},
                     {"kernel", cost::name(row.op.kernel)},
                     {"flops", row.op.flops},
                     {"read_bytes", whole(row.read)},

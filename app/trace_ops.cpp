@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "cost/machine.h"
 #include "cost/op_work.h"
 #include "output.h"
 #include "trace/message.h"
@@ -28,11 +29,6 @@ struct Arguments {
   std::int64_t step = -1;
   bool json = false;
 };
-
-constexpr const char* kPhases[] = {"forward", "backward", "optimizer"};
-constexpr const char* kKernels[] = {"matmul",  "convolution", "attention", "rnn",  "norm",
-                                    "softmax", "elementwise", "reduction", "pool", "embedding",
-                                    "copy",    "optimizer",   "other"};
 
 struct Total {
   std::size_t calls = 0, unknown = 0;
@@ -80,8 +76,8 @@ Json json_of(const std::vector<Row>& rows, const Trace& trace) {
   for (const Row& row : rows) {
     const Total& total = row.total;
     ops.push_back({{"name", row.name},
-                   {"phase", kPhases[static_cast<std::size_t>(row.phase)]},
-                   {"kernel", kKernels[static_cast<std::size_t>(total.kernel)]},
+                   {"phase", cost::name(row.phase)},
+                   {"kernel", cost::name(total.kernel)},
                    {"calls", total.calls},
                    {"unknown", total.unknown},
                    {"flops", total.flops},
@@ -100,8 +96,7 @@ void print_table(const std::vector<Row>& rows) {
              "flops", "read", "written");
   for (const Row& row : rows)
     fmt::print("{:<60}{:<11}{:<13}{:>8}{:>16}{:>12}{:>12}{}\n", trace::printable(row.name),
-               kPhases[static_cast<std::size_t>(row.phase)],
-               kKernels[static_cast<std::size_t>(row.total.kernel)], row.total.calls,
+               cost::name(row.phase), cost::name(row.total.kernel), row.total.calls,
                row.total.flops, base::format_bytes({row.total.read}),
                base::format_bytes({row.total.written}),
                row.total.unknown > 0 ? "  not known: bytes only" : "");

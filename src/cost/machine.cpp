@@ -8,6 +8,7 @@
 namespace weir::cost {
 namespace {
 
+constexpr std::string_view kPhaseNames[kPhases] = {"forward", "backward", "optimizer"};
 constexpr std::string_view kNames[kKernels] = {
     "matmul",    "convolution", "attention", "rnn",  "norm",      "softmax", "elementwise",
     "reduction", "pool",        "embedding", "copy", "optimizer", "other"};
@@ -42,6 +43,8 @@ std::optional<double> product_rate(std::span<const ProductRate> measured, std::s
 }
 
 }  // namespace
+
+std::string_view name(Phase phase) { return kPhaseNames[static_cast<std::size_t>(phase)]; }
 
 std::string_view name(Kernel kernel) { return kNames[static_cast<std::size_t>(kernel)]; }
 

@@ -14,6 +14,7 @@ namespace weir::cost {
 
 inline constexpr std::size_t kKernels = static_cast<std::size_t>(Kernel::Other) + 1;
 inline constexpr std::size_t kPhases = static_cast<std::size_t>(Phase::Optimizer) + 1;
+[[nodiscard]] std::string_view name(Phase phase);
 
 // "matmul", "convolution", ...: as machine files have them.
 [[nodiscard]] std::string_view name(Kernel kernel);

@@ -26,8 +26,9 @@ double time_with(double slower, std::span<const OpTime> ops, double latency) {
 double OpTime::roofline() const { return before + std::max(compute, inside + reads + writes); }
 
 Bound OpTime::bound(Nanos op_latency) const {
-  if (static_cast<double>(op_latency.n) > roofline()) return Bound::Latency;
-  if (compute >= inside + reads + writes) return Bound::Compute;
+  const double moving = inside + reads + writes;
+  if (static_cast<double>(op_latency.n) + before > std::max(compute, moving)) return Bound::Latency;
+  if (compute >= moving) return Bound::Compute;
   return reads + writes >= inside ? Bound::Memory : Bound::Cache;
 }
 

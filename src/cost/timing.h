@@ -27,7 +27,8 @@ struct OpTime {
 
   // By the roofline: all at the same time, so the slowest decides.
   [[nodiscard]] double roofline() const;
-  // The largest of what adds up to its time; of equal ones, the first of Bound.
+  // The largest of what adds up to its time; of equal ones, the first of Bound. What comes before
+  // it counts as latency.
   [[nodiscard]] Bound bound(Nanos op_latency) const;
 };
 

@@ -30,6 +30,8 @@ TEST(Timing, SaysWhatBoundsAnOp) {
   const OpTime op{.compute = 10, .inside = 6, .reads = 3, .writes = 1};
   EXPECT_EQ(op.bound({10}), Bound::Compute);  // of equals the first
   EXPECT_EQ(op.bound({11}), Bound::Latency);
+  EXPECT_EQ((OpTime{.compute = 10, .before = 9}.bound({1})), Bound::Compute);
+  EXPECT_EQ((OpTime{.compute = 10, .before = 9}.bound({2})), Bound::Latency);
   EXPECT_EQ((OpTime{.compute = 9, .inside = 6, .reads = 3, .writes = 1}.bound({})), Bound::Cache);
   EXPECT_EQ((OpTime{.compute = 9, .inside = 5, .reads = 3, .writes = 2}.bound({})), Bound::Memory);
 }
