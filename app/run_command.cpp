@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  std::string budget, peak, trace, policy, smallest, tier, plans, compile, json, record;
+  std::string budget, peak, trace, policy, smallest, tier, plans, addresses, compile, json, record;
   bool no_recompute = false, checksum = false, quiet = false;
 };
 
@@ -38,6 +38,10 @@ void check(const Arguments& arguments) {
   if (!arguments.peak.empty()) (void)base::parse_bytes(arguments.peak);
   if (!arguments.smallest.empty()) (void)base::parse_bytes(arguments.smallest);
   if (!arguments.policy.empty()) (void)find_policy(arguments.policy);
+  const std::string& addresses = arguments.addresses;
+  if (!addresses.empty() && addresses != "auto" && addresses != "move" && addresses != "keep")
+    throw BadInput(
+        fmt::format("--addresses cannot be {}; give auto, move or keep", trace::quoted(addresses)));
   if (!arguments.compile.empty() && arguments.compile != "leave" && arguments.compile != "eager")
     throw BadInput(fmt::format("--compile cannot be {}; give leave or eager",
                                trace::quoted(arguments.compile)));
@@ -55,6 +59,7 @@ Words words_of(const Arguments& arguments) {
   add("--smallest", arguments.smallest);
   add("--tier", arguments.tier);
   add("--plans", arguments.plans);
+  add("--addresses", arguments.addresses);
   add("--compile", arguments.compile);
   add("--json", arguments.json);
   add("--record", arguments.record);
@@ -80,6 +85,7 @@ Json json_of(const Arguments& arguments) {
     json["fraction"] = std::get<base::PeakShare>(budget.amount).of_peak;
   if (!arguments.trace.empty()) json["trace"] = arguments.trace;
   if (!arguments.plans.empty()) json["plans"] = arguments.plans;
+  if (!arguments.addresses.empty()) json["addresses"] = arguments.addresses;
   if (!arguments.peak.empty()) json["peak"] = base::parse_bytes(arguments.peak).n;
   if (!arguments.smallest.empty()) json["smallest"] = base::parse_bytes(arguments.smallest).n;
   if (!arguments.policy.empty()) json["policy"] = arguments.policy;
@@ -120,6 +126,9 @@ void add_run_command(CLI::App& app, const Words& program) {
   option("--tier", arguments->tier, "FOLDER[:SIZE] for offloading, or none");
   option("--plans", arguments->plans,
          "File of plans: read if it is there, written at the end for the next run");
+  option("--addresses", arguments->addresses,
+         "May tensors come back at other addresses: move, keep, or auto (unless a library is there "
+         "that may remember them)");
   option("--compile", arguments->compile, "leave, or eager: run torch.compile's code uncompiled");
   option("--json", arguments->json, "File for the figures, written at the end");
   option("--record", arguments->record, "File for a trace");

@@ -29,6 +29,10 @@ struct SessionOptions {
   bool recompute = true;    // may evict; false: only offloads
   std::string tier = {};    // FOLDER[:SIZE] for offloading, or "none"; empty: the default folder
   std::string plans = {};   // file of plans: read if it is there, written at the end; empty: none
+  // May a tensor whose bytes went come back at another address? That is faster. Only a program that
+  // keeps no pointer to read from (const_data_ptr, accessors of const) from one op to the next can
+  // allow it; pointers to write to are seen, and hold their tensor where it is.
+  bool move_addresses = false;
 };
 
 // Tensors are held to the budget while it lives; one at a time. Ops are followed on the thread that
@@ -71,6 +75,7 @@ struct Stats {
   std::uint64_t evictions = 0, recomputes = 0, offloads = 0, fetches = 0;
   std::uint64_t faults = 0;   // raw reads that brought bytes back
   std::uint64_t escapes = 0;  // tensors whose address somebody asked for
+  std::uint64_t moved = 0;    // how often a tensor got another address
   Nanos recompute, offload, fetch, elapsed;
 };
 [[nodiscard]] WEIR_EXPORT Stats stats();

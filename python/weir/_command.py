@@ -6,7 +6,7 @@ from typing import NoReturn
 
 from . import _launcher, _native, _report
 from ._managed import Job, ManagedRun, complain
-from ._options import make_options
+from ._options import ADDRESSES, make_options
 from ._program import Program, print_uncaught
 
 EXAMPLES = {
@@ -35,6 +35,11 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--tier", help="FOLDER[:SIZE] for offloading, or none")
     run.add_argument("--no-recompute", action="store_true", help="offload only")
     run.add_argument("--plans", help="file of plans from the run before, and for the next")
+    run.add_argument(
+        "--addresses",
+        choices=ADDRESSES,
+        help="may tensors come back at other addresses (auto: unless a library may remember them)",
+    )
     run.add_argument("--checksum", action="store_true", help="compare what is recomputed")
     run.add_argument("--compile", choices=["leave", "eager"], default="leave")
     run.add_argument("--record", dest="trace", metavar="TRACE", help="write a trace as well")
@@ -71,6 +76,7 @@ def _job(given: argparse.Namespace) -> Job:
         trace=given.known,
         checksum=given.checksum,
         plans=plans,
+        addresses=given.addresses,
     )
     return Job(options, given.trace, given.compile, given.json, given.quiet)
 

@@ -8,6 +8,8 @@ from typing import Any
 
 from . import _machine, _units
 
+ADDRESSES = ("auto", "move", "keep")
+
 
 @dataclasses.dataclass(frozen=True)
 class Options:
@@ -21,6 +23,7 @@ class Options:
     tier: str = ""
     checksum: bool = False
     plans: str | None = None  # a file of plans, for one run after the other
+    addresses: str | None = None  # may tensors come back at others: one of ADDRESSES
 
     def to_json(self) -> str:
         known = dataclasses.asdict(self).items()
@@ -48,6 +51,7 @@ def make_options(
     trace: str | os.PathLike[str] | None = None,
     checksum: bool = False,
     plans: str | os.PathLike[str] | None = None,
+    addresses: str | None = None,
 ) -> Options:
     """Raises ValueError or TypeError with one line that says what would do."""
     budget, fraction = _budget(amount)
@@ -62,6 +66,7 @@ def make_options(
         tier="" if tier is None else _checked_tier(os.fspath(tier)),
         checksum=bool(checksum),
         plans=None if plans is None else os.path.abspath(plans),
+        addresses=None if addresses is None else _known("addresses", addresses, ADDRESSES),
     )
 
 
@@ -69,6 +74,12 @@ def _budget(amount: int | str) -> tuple[int, float]:
     if isinstance(amount, str):
         return (_machine.auto_budget(), 0.0) if amount == "auto" else _units.parse_budget(amount)
     return _units.parse_budget(str(_whole("a budget", amount)))
+
+
+def _known(name: str, given: str, known: tuple[str, ...]) -> str:
+    if given in known:
+        return given
+    raise ValueError(f"{name} cannot be {given!r}; give {', '.join(known[:-1])} or {known[-1]}")
 
 
 def _bytes(name: str, amount: int | str) -> int:

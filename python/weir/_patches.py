@@ -24,6 +24,7 @@ class Patches:
             self._follow_threads()
             self._follow_saving()
             self._follow_lists()
+            self._follow_addresses()
             self._follow_steps()
             on_failure.pop_all()
 
@@ -119,6 +120,19 @@ class Patches:
                 return tolist(tensor)
 
         self._swap(torch.Tensor, "tolist", tolist_reading)
+
+    def _follow_addresses(self) -> None:
+        """Who asks where a tensor's bytes are, only to read them, wants them to stay there too."""
+        import torch
+
+        const_data_ptr = torch.Tensor.const_data_ptr
+
+        @functools.wraps(const_data_ptr)
+        def staying(tensor: Any) -> Any:
+            tensor.data_ptr()
+            return const_data_ptr(tensor)
+
+        self._swap(torch.Tensor, "const_data_ptr", staying)
 
     def _follow_steps(self) -> None:
         from torch.optim.optimizer import register_optimizer_step_post_hook

@@ -109,6 +109,7 @@ def budget(
     trace: str | os.PathLike[str] | None = None,
     checksum: bool = False,
     plans: str | os.PathLike[str] | None = None,
+    addresses: Literal["auto", "move", "keep"] | None = None,
     compile: Literal["leave", "eager"] = "leave",
 ) -> Budget:
     """Holds tensors to `amount` bytes: 2 << 30, "2GiB", "auto", or "0.5x" of the peak.
@@ -119,8 +120,11 @@ def budget(
     trace: a recording of the same program (`weir record`), which tells the peak and what a step
     needs at least;
     checksum: compare what is recomputed with what it was; plans: a file, read if it is there and
-    written at the end, by which the next run plans its steps no more; compile: "eager" makes
-    torch.compile run its functions uncompiled, because Weir cannot evict inside compiled code.
+    written at the end, by which the next run plans its steps no more; addresses: "keep" brings
+    tensors back where they were, "move" where there is room, which is faster, "auto" (the default)
+    moves them unless a C++ extension is loaded, which might remember addresses it only reads from;
+    compile: "eager" makes torch.compile run its functions uncompiled, because Weir cannot evict
+    inside compiled code.
     """
     if compile not in ("leave", "eager"):
         raise ValueError(f"compile cannot be {compile!r}; give 'leave' or 'eager'")
@@ -135,6 +139,7 @@ def budget(
         trace=trace,
         checksum=checksum,
         plans=plans,
+        addresses=addresses,
     )
     return Budget(make, compile)
 

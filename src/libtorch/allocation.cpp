@@ -29,6 +29,7 @@ Bytes whole_pages(std::size_t size) {
 
 void* Runtime::allocate(std::size_t size) {
   if (size == 0) return nullptr;
+  beware_of_strangers();
   if (memory_.small(size)) return memory_.allocate_small(size);
   const Bytes bytes = whole_pages(size);
   if (this_thread().replaying) {
@@ -83,16 +84,21 @@ void Runtime::free(void* address) {
     return c10::GetDefaultCPUAllocator()->raw_deallocate(address);
   }
   if (block->lent && this_thread().replaying) return take_back(*block);
-  if (block->counted) {
-    count_logical(-block->size.n);
-    count_taken(-block->size.n);
+  free(*block);
+}
+
+void Runtime::free(Block& block) {
+  block.home.leave();
+  if (block.counted) {
+    count_logical(-block.size.n);
+    count_taken(-block.size.n);
   }
-  if (block->tensor == kUntold) return free_untold(*block);
+  if (block.tensor == kUntold) return free_untold(block);
   ThreadState& thread = this_thread();
   if (thread.in_op != 0)
-    thread.freed.push_back(block);
+    thread.freed.push_back(&block);
   else
-    release(*block);
+    release(block);
 }
 
 // First the pages, then the charge: whoever gets the charge finds the pages.
@@ -137,7 +143,7 @@ void Runtime::evict(StorageId storage) {
   WEIR_CHECK(block->pages != nullptr && block->resident(), storage);
   if (options_.checksum) block->checksum = checksum(*block);
   if (block->leave()) ++away_;
-  memory_.evict(*block);
+  memory_.evict(*block, addresses_move());
 }
 
 void Runtime::died(StorageId storage) {
@@ -171,14 +177,14 @@ void Runtime::become_bytes_of(StorageId storage, Block& from) {
     from.let_go();
     return bind(from, kUntold, storage);
   }
-  if (target != &from) memory_.take_over(*target, from);
+  if (target != &from) memory_.take_over(*target, from, addresses_move());
   come_back(*target);
 }
 
 void Runtime::rejected(std::uint32_t output) {
   Block* from = std::exchange(outputs_[output], nullptr);
   if (from->lent) {
-    memory_.evict(*from);
+    memory_.evict(*from, false);
     from->lent = false;
   } else {
     memory_.free(*from);

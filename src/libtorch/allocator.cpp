@@ -18,6 +18,10 @@ class Allocator final : public c10::Allocator {
     return {address, address, &free_memory, c10::Device(c10::kCPU)};
   }
   [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override { return &free_memory; }
+  // Copy on write may share what has a home: its block is freed by the last one who lets go of it.
+  [[nodiscard]] bool is_simple_data_ptr(const c10::DataPtr& data) const override {
+    return data.get() == data.get_context() || block_at_home(data) != nullptr;
+  }
   void copy_data(void* to, const void* from, std::size_t size) const override {
     default_copy_data(to, from, size);
   }

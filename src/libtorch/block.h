@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "libtorch/home.h"
 #include "pages/arena.h"
 #include "weir/manager.h"
 
@@ -35,6 +36,7 @@ struct Block {
   bool lent = false;                       // evicted, and given to a replay that makes it anew
   std::atomic<bool> escaped{false};  // somebody has its address and may write whenever he likes
   std::atomic<Hook> hook{Hook::Off};
+  Home home;                // unknown: its address stays
   Charge charge;            // until the manager is told
   std::optional<Pin> pin;   // while it has escaped
   std::optional<Pin> held;  // while the user wants it to stay

@@ -40,8 +40,7 @@ std::int64_t reclaim(std::int64_t size) {
 
 Block* block_of(const at::Tensor& tensor) {
   if (!tensor.has_storage() || tensor.storage().nbytes() <= kTiny) return nullptr;
-  return Runtime::get().block_at(
-      tensor.storage().unsafeGetStorageImpl()->_mutable_data_ptr_no_checks().get());
+  return Runtime::get().block_of(*tensor.storage().unsafeGetStorageImpl());
 }
 
 void pin(const at::Tensor& tensor, bool on) {

@@ -76,18 +76,18 @@ void Runtime::fetch(StorageId storage) {
   const Nanos begin = tick();
   const Slot slot = copies_.at(storage).slot;
   Block* block = blocks_[storage];
-  const bool ghost = block == nullptr;
-  if (ghost)
+  const bool aside = block == nullptr || may_move(*block);
+  if (aside)
     block = &memory_.allocate(slot.size);
   else
     memory_.refill(*block);
   try {
     core_->tier->read_now(slot, bytes_of(*block, slot.size));
   } catch (...) {
-    if (ghost)
+    if (aside)
       memory_.free(*block);
     else
-      memory_.evict(*block);
+      memory_.evict(*block, false);
     throw;
   }
   become_bytes_of(storage, *block);
@@ -95,8 +95,8 @@ void Runtime::fetch(StorageId storage) {
   fetch_ns_ += (tick() - begin).n;
 }
 
-// Beside the program, the bytes come to another address and get their own when all are there: a raw
-// read of what is not all there must fault.
+// Beside the program, the bytes come to another address and become the storage's when all are
+// there: a raw read of what is not all there must fault.
 bool Runtime::begin_fetch(StorageId storage) {
   Copy& copy = copies_.at(storage);
   try {

@@ -34,6 +34,14 @@ bool plain(const c10::TensorImpl& impl) {
   return impl.has_storage() && impl.key_set().has(c10::DispatchKey::CPU);
 }
 
+// Functions of PyTorch that are made of several ops read lengths and offsets themselves, and keep
+// their addresses from one op to the next. Those are whole numbers, and never many.
+bool nobody_remembers(const c10::TensorImpl& impl, const Block& block) {
+  constexpr Bytes kMany{1 << 20};
+  const c10::ScalarType type = c10::typeMetaToScalarType(impl.dtype());
+  return !c10::isIntegralType(type, /*includeBool=*/false) || block.size >= kMany;
+}
+
 class InOp {
  public:
   InOp() { ++this_thread().in_op; }
@@ -77,6 +85,7 @@ Launch::Launch(Runtime& runtime, const OpTraits& traits, c10::DispatchKeySet key
 }
 
 void Launch::run() {
+  const Launching launching;
   runtime_.count_op();
   set_running_op(traits_.op->schema().name().c_str());
   start_recipe();
@@ -173,7 +182,7 @@ void Launch::see(std::size_t argument, std::int32_t element, const at::Tensor& t
     if (written) recomputable_ = false;
     return describe_argument(argument, element, tensor, TensorArgument::ByValue, nullptr);
   }
-  Block* block = runtime_.block_at(address);
+  Block* block = runtime_.block_of(*storage);
   if (block == nullptr) {
     recomputable_ = false;
     return runtime_.see_foreign(*storage);
@@ -296,11 +305,12 @@ void Launch::find_outputs() {
     c10::StorageImpl* storage = impl->unsafe_storage().unsafeGetStorageImpl();
     void* address = address_of(*storage);
     if (address == nullptr || storage->nbytes() <= kTiny) return;
-    Block* block = runtime_.block_at(address);
+    Block* block = runtime_.block_of(*storage);
     if (block == nullptr) return runtime_.see_foreign(*storage);
     if (block->tensor != kUntold) return;
     for (const Input& known : scratch_.outputs)
       if (known.block == block) return;
+    if (nobody_remembers(*impl, *block)) runtime_.give_home(*block, *storage);
     scratch_.outputs.push_back({block, storage});
     scratch_.sizes.push_back({.size = block->size});
     if (recording_) scratch_.note.output(tensor);

@@ -67,8 +67,28 @@ Block& Memory::allocate(Bytes size) {
   return block;
 }
 
-void Memory::take_over(Block& target, Block& from) {
-  arena_.adopt(*target.pages, *from.pages);
+// What the block had is free, if its home can be told of the change.
+bool Memory::move(Block& block, pages::Block& to) {
+  to.owner = &block;
+  if (!block.home.point(block, to.address)) return false;
+  arena_.free(*block.pages);
+  block.pages = &to;
+  block.address = to.address;
+  moved_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Memory::evict(Block& block, bool may_move) {
+  if (may_move && block.home.known()) {
+    pages::Block& nowhere = arena_.reserve(block.size);
+    if (move(block, nowhere)) return;
+    arena_.free(nowhere);
+  }
+  arena_.evict(*block.pages);
+}
+
+void Memory::take_over(Block& target, Block& from, bool may_move) {
+  if (!may_move || !move(target, *from.pages)) arena_.adopt(*target.pages, *from.pages);
   recycle(from);
 }
 

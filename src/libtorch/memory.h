@@ -27,11 +27,17 @@ class Memory {
 
   void* allocate_small(std::size_t size) { return slabs_.allocate(size); }
   Block& allocate(Bytes size);
-  // The block gets an address and pages of its own again. Its bytes are undefined.
+  // The block has pages again. Its bytes are undefined.
   void refill(Block& block) { arena_.restore(*block.pages); }
-  void evict(Block& block) { arena_.evict(*block.pages); }
-  // `target`, whose pages are gone, takes over those of `from`, which is no more.
-  void take_over(Block& target, Block& from);
+  // The pages are given up. If the address may move, it goes with them, and the block gets one
+  // where every access faults.
+  void evict(Block& block, bool may_move);
+  // `target`, whose pages are gone, takes over those of `from`, which is no more; if it may move,
+  // with their address.
+  void take_over(Block& target, Block& from, bool may_move);
+  // How often a block got another address, since that was reset.
+  [[nodiscard]] std::uint64_t moved() const { return moved_.load(std::memory_order_relaxed); }
+  void reset_moved() { moved_ = 0; }
   void free(Block& block);
   // Memory that no block was made for.
   void free_small(void* address) { slabs_.free(address); }
@@ -70,10 +76,12 @@ class Memory {
  private:
   Block& new_block();
   void recycle(Block& block);
+  [[nodiscard]] bool move(Block& block, pages::Block& to);
   std::byte* new_chunk(std::size_t size);
   void return_chunk(std::byte* chunk, std::size_t size);
 
   std::size_t smallest_;
+  std::atomic<std::uint64_t> moved_{0};
   Chunks chunks_;
   pages::Arena arena_;
   pages::Slabs slabs_;

@@ -9,9 +9,10 @@ namespace {
 
 void asked_for_address(c10::StorageImpl* storage) {
   Runtime& runtime = Runtime::get();
-  void* address = storage->_mutable_data_ptr_no_checks().get();
-  if (in_forked_child()) TORCH_CHECK(read_from_parents_tier(address), kOnlyInParent);
-  Block* block = runtime.block_at(address);
+  if (in_forked_child())
+    TORCH_CHECK(read_from_parents_tier(storage->_mutable_data_ptr_no_checks().get()),
+                kOnlyInParent);
+  Block* block = runtime.block_of(*storage);
   if (block == nullptr || !runtime.managing()) return;
   Hook on = Hook::On;
   block->hook.compare_exchange_strong(on, Hook::Called);

@@ -61,6 +61,7 @@ std::string json_of(const Stats& s) {
                         {"storages", s.storages},
                         {"faults", s.faults},
                         {"escapes", s.escapes},
+                        {"moved", s.moved},
                         {"elapsed_ns", s.elapsed.n}}
       .dump();
 }

@@ -72,7 +72,8 @@ void Runtime::replay(const OpRecord& op, Ticket& ticket) {
   lendable_.clear();
   for (std::uint32_t i = 0; i < recipe.fresh.size(); ++i)
     if (const StorageId target = ticket.target(i); target != kNoStorage)
-      if (Block* block = blocks_[target]; block != nullptr) lendable_.push_back(block);
+      if (Block* block = blocks_[target]; block != nullptr && !may_move(*block))
+        lendable_.push_back(block);
   torch::jit::Stack stack;
   recipe.push_arguments(stack, [&](StorageId storage) { return blocks_[storage]->address; });
   const Replaying replaying;
@@ -139,7 +140,7 @@ void Runtime::give_up_outputs() {
 }
 
 void Runtime::take_back(Block& lent) {
-  memory_.evict(lent);
+  memory_.evict(lent, false);
   lent.charge = {};
   lent.lent = false;
 }
@@ -193,6 +194,7 @@ bool Runtime::bring_back(void* address) {
   Block* block = memory_.find(address);
   if (block == nullptr || !core_) return false;
   ++faults_;
+  block->home.leave();  // somebody knows the address
   Pin pin = access(*block, Access::Read);
   const std::lock_guard lock{pin_mutex_};
   faulted_.push_back(std::move(pin));

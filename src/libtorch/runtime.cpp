@@ -104,6 +104,7 @@ void Runtime::start(const RunOptions& options) {
   plans_ = policy.plans;
   started_ = tick();
   memory_.give_back_spares();
+  look_for_companions();
   reset_counts();
   charge_everything();
   budget_ = Budget{options.budget, options.fraction, options_.peak};
@@ -116,7 +117,9 @@ void Runtime::reset_counts() {
   logical_peak_ = logical_.load();
   for (auto* count : {&ops_, &faults_, &escapes_, &steps_}) *count = 0;
   for (auto* sum : {&recompute_ns_, &offload_ns_, &fetch_ns_, &offloaded_, &fetched_}) *sum = 0;
+  memory_.reset_moved();
   step_began_ = 0;
+  still_until_ = 0;
   tier_full_ = false;
 }
 
@@ -265,6 +268,7 @@ void Runtime::step() {
     unpinned.swap(faulted_);
   }
   step_began_ = ops_.load();
+  look_for_companions();
   if (++steps_ == 1 && budget_.learning()) {
     budget_.learned();
     set_budget(budget_.at({logical_peak_}));
@@ -282,6 +286,7 @@ void Runtime::count_op() {
 
 Bytes Runtime::reclaim(Bytes size) {
   if (!core_) return {};
+  const Launching launching;
   const Bytes freed = core_->manager->reclaim(size);
   memory_.give_back_spares();
   memory_.arena().give_back_free();
@@ -334,6 +339,7 @@ Stats Runtime::stats() const {
   stats.ops = ops_;
   stats.faults = faults_;
   stats.escapes = escapes_;
+  stats.moved = memory_.moved();
   stats.records = recipes_.in_use();
   stats.offloaded = {offloaded_};
   stats.fetched = {fetched_};

@@ -12,6 +12,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include "libtorch/budget.h"
+#include "libtorch/companions.h"
 #include "libtorch/memory.h"
 #include "libtorch/recipe.h"
 #include "libtorch/recorder.h"
@@ -25,6 +26,14 @@
 
 namespace weir::libtorch {
 
+// May a storage whose bytes went come back at another address? It saves moving pages, and nobody
+// notices who asks a tensor where its bytes are each time.
+enum class Addresses : std::uint8_t {
+  Auto,  // unless a library of others is there that may remember addresses
+  Move,
+  Keep,
+};
+
 struct RunOptions {
   Bytes budget{};       // zero: see fraction
   double fraction = 0;  // of the logical peak
@@ -36,12 +45,13 @@ struct RunOptions {
   std::string tier;  // as tier::parse_tier reads it; empty: the default folder
   bool checksum = false;
   std::string plans = {};  // file of plans from the run before, and for the next; empty: none
+  Addresses addresses = Addresses::Auto;
 };
 
 struct Stats {
   Bytes budget, logical, logical_peak, committed, peak, foreign;
   Counters counters;
-  std::uint64_t steps = 0, ops = 0, faults = 0, escapes = 0;
+  std::uint64_t steps = 0, ops = 0, faults = 0, escapes = 0, moved = 0;
   std::size_t records = 0, storages = 0;
   Bytes offloaded, fetched;
   Nanos recompute, offload, fetch, elapsed;
@@ -70,10 +80,14 @@ class Runtime final : public Executor {
   // PyTorch's allocator.
   void* allocate(std::size_t size);
   void free(void* address);
+  void free(Block& block);  // that has a home
 
   // For ops: the manager's tensor for a block, which is told of it if it is new.
   TensorId tensor_of(Block& block);
   [[nodiscard]] Block* block_at(void* address) { return memory_.find_or_make(address); }
+  [[nodiscard]] Block* block_of(c10::StorageImpl& storage);
+  // The op that runs has just made it, and nobody else knows it yet.
+  void give_home(Block& block, c10::StorageImpl& storage);
   // Counts memory that is not ours against the budget while it lives.
   void see_foreign(c10::StorageImpl& storage);
   void bind(Block& block, TensorId tensor, StorageId storage);
@@ -168,6 +182,12 @@ class Runtime final : public Executor {
   void take_back(Block& lent);
   void give_up_outputs();
   void take_back_lent();
+  [[nodiscard]] bool addresses_move() const;
+  [[nodiscard]] bool may_move(const Block& block) const {
+    return block.home.known() && addresses_move();
+  }
+  void look_for_companions();
+  void beware_of_strangers();
   void come_back(Block& block);
   void become_bytes_of(StorageId storage, Block& from);
   template <typename Copying>
@@ -186,6 +206,9 @@ class Runtime final : public Executor {
   std::unique_ptr<Core> core_;
   std::atomic<bool> active_{false};
   bool plans_ = false;  // the policy does
+  Companions companions_;
+  std::atomic<bool> moving_{false};            // addresses may change at all
+  std::atomic<std::uint64_t> still_until_{0};  // but not before this step has ended
   Budget budget_;
   Bytes step_needs_{};  // at least, by the trace; zero: not known
   std::atomic<bool> tier_full_{false};
@@ -222,6 +245,7 @@ class Runtime final : public Executor {
 
 // What the calling thread is doing.
 struct ThreadState {
+  int launching = 0;           // see Launching
   int in_op = 0;               // inside an op that we launched
   bool replaying = false;      // inside an op that is run again
   int reading = 0;             // raw pointers it asks for are only read
@@ -229,5 +253,15 @@ struct ThreadState {
   std::vector<Pin> read_pins;  // while reading
 };
 ThreadState& this_thread();
+
+// While it lives nobody on this thread has an address of a tensor that the manager does not know
+// of: an op has told all that it reads, or there is none.
+class Launching {
+ public:
+  Launching() { ++this_thread().launching; }
+  Launching(const Launching&) = delete;
+  Launching& operator=(const Launching&) = delete;
+  ~Launching() { --this_thread().launching; }
+};
 
 }  // namespace weir::libtorch

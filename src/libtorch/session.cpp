@@ -23,6 +23,7 @@ libtorch::RunOptions run_options(const SessionOptions& options) {
   run.recompute = options.recompute;
   run.tier = options.tier;
   run.plans = options.plans;
+  run.addresses = options.move_addresses ? libtorch::Addresses::Move : libtorch::Addresses::Keep;
   return run;
 }
 
@@ -72,6 +73,7 @@ Stats stats() {
           .fetches = s.counters.fetches,
           .faults = s.faults,
           .escapes = s.escapes,
+          .moved = s.moved,
           .recompute = s.recompute,
           .offload = s.offload,
           .fetch = s.fetch,

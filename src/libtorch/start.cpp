@@ -15,6 +15,13 @@ using nlohmann::json;
 
 Bytes bytes(const json& options, const char* key) { return {options.value(key, std::int64_t{0})}; }
 
+Addresses addresses(const std::string& name) {
+  if (name == "auto") return Addresses::Auto;
+  if (name == "move") return Addresses::Move;
+  if (name == "keep") return Addresses::Keep;
+  throw BadInput{"addresses cannot be \"" + name + "\"; give auto, move or keep"};
+}
+
 }  // namespace
 
 RunOptions read_options(const std::string& text) try {
@@ -32,6 +39,7 @@ RunOptions read_options(const std::string& text) try {
   options.tier = given.value("tier", "");
   options.checksum = given.value("checksum", false);
   options.plans = given.value("plans", "");
+  options.addresses = addresses(given.value("addresses", "auto"));
   return options;
 } catch (const json::exception& error) {
   throw BadInput{std::string{"the options of the runtime cannot be read: "} + error.what()};

@@ -70,6 +70,18 @@ Block& Arena::allocate(Bytes size, Bytes alignment) {
   return *found;
 }
 
+Block& Arena::reserve(Bytes size) {
+  const std::size_t pages = pages_for(size);
+  const std::lock_guard lock{mutex_};
+  short_ = true;
+  const auto closed = [&] { return heap_.closed(pages); };
+  Block& block = heap_.cut(find_or_melt(closed, pages), pages, 1);
+  settle(block, Life::Evicted);
+  block.range.robbed = true;
+  starts_.set(block.address, &block);
+  return block;
+}
+
 bool Arena::restore(Block& block) {
   const std::lock_guard lock{mutex_};
   WEIR_CHECK(block.range.life == Life::Evicted, block.pages);
@@ -130,7 +142,7 @@ void Arena::adopt(Block& target, Block& from) {
   move_aside(target);
   hand_over(target, from);
   target.range.held = std::exchange(from.range.held, 0);
-  target.range.open = from.range.open = false;
+  target.range.rest = from.range.rest = Rest::Odd;
   in_use_ -= from.pages;
   settle(from, Life::Free);
   settle(target, Life::Resident);

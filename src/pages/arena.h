@@ -67,6 +67,9 @@ class Arena {
   // alignment is a power of two.
   Block& allocate(Bytes size, Bytes alignment = {kPage});
 
+  // An address without pages, as if the block had been evicted: every access faults.
+  Block& reserve(Bytes size);
+
   // Gives the pages up. The address stays taken. The pages stay where they are, and can be read,
   // until somebody needs them; from then on every access to the block faults.
   void evict(Block& block);
@@ -119,6 +122,8 @@ class Arena {
   void settle(Block& block, Life life);
   void release(Block& block);
 
+  template <typename Search>
+  Block& find_or_melt(const Search& search, std::size_t pages);
   Block& empty_range(std::size_t pages, std::size_t alignment);
   Block* find_or_gather(std::size_t pages, std::size_t alignment);
   Block* gather_stock(std::size_t pages);
@@ -161,5 +166,17 @@ class Arena {
   double touch_ns_, move_ns_;  // what it costs to touch a page first, and to move a run
   Counters counters_;
 };
+
+// Addresses without pages; odd ones become one with their neighbours if that helps.
+template <typename Search>
+Block& Arena::find_or_melt(const Search& search, std::size_t pages) {
+  Block* space = search();
+  if (space == nullptr) {
+    melt();
+    space = search();
+  }
+  if (space == nullptr) refuse("the address space of the arena is used up", pages);
+  return *space;
+}
 
 }  // namespace weir::pages

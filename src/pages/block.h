@@ -13,13 +13,20 @@ struct Bin;
 
 enum class Life : std::uint8_t { Free, Resident, Evicted };
 
+// What is behind the pages that a block holds.
+enum class Rest : std::uint8_t {
+  Odd,     // as pages that moved away left it: one or the other
+  Open,    // it can be written to: pages appear
+  Closed,  // every access faults
+};
+
 // What the arena knows about the addresses of a block. Pages are in place only from its start on:
 // [0, held). Nobody but the arena reads or writes this.
 struct Range {
   Life life = Life::Free;
-  bool robbed = false;    // evicted, and pages have been taken since
-  bool sealed = false;    // every access to what is held faults
-  bool open = false;      // what is behind the pages held can be written to: pages appear
+  bool robbed = false;  // evicted, and pages have been taken since
+  bool sealed = false;  // every access to what is held faults
+  Rest rest = Rest::Closed;
   std::size_t held = 0;   // a free block holds all of its pages or none
   Block* left = nullptr;  // the neighbours: blocks lie side by side without a gap
   Block* right = nullptr;

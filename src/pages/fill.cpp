@@ -37,11 +37,10 @@ bool has_evicted(const Run& run) {
 // opened together, so that they are one mapping and cost no call later.
 Block& Arena::empty_range(std::size_t pages, std::size_t alignment) {
   alignment = std::max(alignment, natural_alignment(pages));
-  Block* space = heap_.empty(pages, alignment);
-  if (space == nullptr) refuse("the address space of the arena is used up", pages);
-  if (pages < kGranule && !space->range.open && space->pages >= 2 * kGranule) {
+  Block* space = &find_or_melt([&] { return heap_.empty(pages, alignment); }, pages);
+  if (pages < kGranule && space->range.rest != Rest::Open && space->pages >= 2 * kGranule) {
     Block& granule = heap_.cut(*space, kGranule, kGranule);
-    granule.range.open = vm_.open(granule.span());
+    granule.range.rest = vm_.open(granule.span()) ? Rest::Open : Rest::Odd;
     space = &heap_.put(granule);
   }
   Block& range = heap_.cut(*space, pages, alignment);
@@ -166,11 +165,11 @@ Block& Arena::bring_together(const Run& run) {
 void Arena::commit(Block& block) {
   const std::size_t missing = block.pages - block.range.held;
   const Span rest = block.span().part(block.range.held, block.pages);
-  if (!block.range.open) {
+  if (block.range.rest != Rest::Open) {
     must(vm_.open(rest), missing);
     if (short_) vm_.prefer_huge(rest);
   }
-  block.range.open = true;
+  block.range.rest = Rest::Open;
   block.range.held = block.pages;
   committed_ += missing;
   peak_committed_ = std::max(peak_committed_, committed_);
@@ -194,9 +193,9 @@ bool Arena::crowded() {
 void Arena::melt() {
   for (Block* block = heap_.first(); block != nullptr; block = block->range.right) {
     Range& range = block->range;
-    if (range.life == Life::Resident || range.held > 0) continue;
+    if (range.life == Life::Resident || range.held > 0 || range.rest == Rest::Closed) continue;
     if (!vm_.close(block->span())) return;
-    range.open = false;
+    range.rest = Rest::Closed;
     Heap::take(*block);
     block = &heap_.put(*block);
   }
@@ -223,10 +222,10 @@ void Arena::take(const Run& run, Block& to) {
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
   move_ns_ += kForget * (std::min(took.count(), 4 * move_ns_) - move_ns_);
   must(calls > 0 || vm_.close(from), run.pages);
-  heap_.rob(run, false);
+  heap_.rob(run, calls > 0 ? Rest::Odd : Rest::Closed);
   committed_ -= run.pages;
   counters_.moves += calls;
-  to.range.open = false;
+  to.range.rest = Rest::Odd;
   const bool ready =
       calls == 0 ? vm_.open(target) : !sealed || vm_.protect(target, Access::ReadWrite);
   if (!ready) WEIR_CHECK(vm_.close(target), run.pages);
@@ -261,7 +260,7 @@ void Arena::unseal(Block& block) {
 
 bool Arena::drop(const Run& run) {
   if (!seal(run) || !vm_.close(run.span())) return false;
-  heap_.rob(run, false);
+  heap_.rob(run, Rest::Closed);
   committed_ -= run.pages;
   counters_.discards += run.pages;
   return true;
@@ -279,7 +278,7 @@ bool Arena::drop_small(std::size_t least) {
     if (closed && !vm_.close(run.span())) break;
     if (!closed) dropped.push_back(run.span());
     pages += run.pages;
-    heap_.rob(run, !closed && !has_evicted(run));
+    heap_.rob(run, closed ? Rest::Closed : has_evicted(run) ? Rest::Odd : Rest::Open);
   }
   WEIR_CHECK(vm_.discard(dropped), dropped.size());
   committed_ -= pages;

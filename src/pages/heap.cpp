@@ -40,7 +40,7 @@ bool Heap::joinable(const Block& left, const Block* right) {
     return block != nullptr && block->range.life == Life::Free && block->range.bin != nullptr;
   };
   return is_free(&left) && is_free(right) && pages::full(left) == pages::full(*right) &&
-         (pages::full(left) || left.range.open == right->range.open);
+         (pages::full(left) || left.range.rest == right->range.rest);
 }
 
 Block& Heap::new_block() {
@@ -58,8 +58,15 @@ Block* Heap::full(std::size_t pages, std::size_t alignment) const {
   return aligned(full_, pages, alignment);
 }
 
+// What is open already costs no call, and what is odd is of no other use.
 Block* Heap::empty(std::size_t pages, std::size_t alignment) const {
-  return aligned(empty_, pages, alignment);
+  for (const Bins* bins : {&open_, &odd_, &closed_})
+    if (Block* block = aligned(*bins, pages, alignment)) return block;
+  return nullptr;
+}
+
+Bins& Heap::empty_bins(Rest rest) {
+  return rest == Rest::Open ? open_ : rest == Rest::Odd ? odd_ : closed_;
 }
 
 Block& Heap::cut(Block& block, std::size_t pages, std::size_t alignment) {
@@ -80,7 +87,7 @@ Block& Heap::split(Block& block, std::size_t pages) {
   rest.address = block.address + pages * kPage;
   rest.pages = block.pages - pages;
   right.held = range.held - std::min(range.held, pages);
-  right.open = range.open;
+  right.rest = range.rest;
   right.left = &block;
   right.right = range.right;
   if (right.right != nullptr) right.right->range.left = &rest;
@@ -95,7 +102,7 @@ void Heap::bin(Block& block) {
   if (range.life == Life::Evicted) {
     if (range.held > 0) evicted_.add(block, range.held);
   } else {
-    (range.held > 0 ? full_ : empty_).add(block, block.pages);
+    (range.held > 0 ? full_ : empty_bins(range.rest)).add(block, block.pages);
   }
 }
 
@@ -131,7 +138,6 @@ void Heap::absorb_right(Block& block) {
   block.range.right = gone.range.right;
   if (gone.range.right != nullptr) gone.range.right->range.left = &block;
   gone.range.held = 0;
-  gone.range.open = false;
   gone.range.left = nullptr;
   gone.range.right = std::exchange(unused_, &gone);
 }
@@ -184,7 +190,7 @@ Run Heap::find_small(std::size_t most) {
   return block == nullptr ? Run{} : run_around(*block, most);
 }
 
-void Heap::rob(const Run& run, bool open) {
+void Heap::rob(const Run& run, Rest rest) {
   const std::byte* end = run.last->span().end();
   Block* first = run.last;
   for (std::size_t left = run.pages; left > 0;) {
@@ -199,7 +205,8 @@ void Heap::rob(const Run& run, bool open) {
     }
     const std::size_t taken = std::min(left, range.held);
     range.held -= taken;
-    range.open = open && range.held == 0;
+    const bool alike = range.held == 0 && (taken == first->pages || range.rest == rest);
+    range.rest = alike ? rest : Rest::Odd;
     range.robbed = range.life == Life::Evicted;
     range.sealed = range.sealed && range.held > 0;
     left -= taken;

@@ -29,6 +29,8 @@ class Heap {
   // Free blocks with pages, or without, that have a part of this length aligned so; null: none.
   [[nodiscard]] Block* full(std::size_t pages, std::size_t alignment) const;
   [[nodiscard]] Block* empty(std::size_t pages, std::size_t alignment) const;
+  // One without pages where every access faults.
+  [[nodiscard]] Block* closed(std::size_t pages) const { return closed_.at_least(pages); }
   // That part of a free block, as a block by itself that is in no bin.
   Block& cut(Block& block, std::size_t pages, std::size_t alignment);
 
@@ -45,8 +47,8 @@ class Heap {
   // become a part of is returned.
   Block& put(Block& block);
   static void take(Block& block) { Bins::remove(block); }
-  // The run's blocks hold its pages no longer; `open`: those that hold none can be written to.
-  void rob(const Run& run, bool open);
+  // The run's blocks hold its pages no longer; `rest` is what is there in their place.
+  void rob(const Run& run, Rest rest);
 
   [[nodiscard]] Block* first() const { return first_; }
   // Pages from the start of the block to the first one that is aligned.
@@ -62,7 +64,10 @@ class Heap {
   void absorb_right(Block& block);
   static Run run_around(Block& seed, std::size_t most);
 
-  Bins full_{Bins::First::Newest}, empty_{Bins::First::Newest}, evicted_{Bins::First::Oldest};
+  [[nodiscard]] Bins& empty_bins(Rest rest);
+
+  Bins full_{Bins::First::Newest}, evicted_{Bins::First::Oldest};
+  Bins open_{Bins::First::Newest}, odd_{Bins::First::Newest}, closed_{Bins::First::Newest};
   std::vector<std::unique_ptr<Block[]>> owned_;
   Block* unused_ = nullptr;  // linked by `right`
   Block* first_;

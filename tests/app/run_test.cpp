@@ -58,11 +58,12 @@ TEST_F(RunCommand, StartsPythonWithThePackageAndTheOptions) {
             std::string(kPackage) + " run --budget=2GiB -- train.py --lr 3 ");
   EXPECT_EQ(given("run --budget auto --peak 3GiB --policy lru --smallest 64KiB --tier /x:1GiB "
                   "--no-recompute --checksum --quiet --json a.json --record a.trace "
-                  "--compile eager -- " +
+                  "--addresses keep --compile eager -- " +
                   interpreter + " train.py"),
             std::string(kPackage) +
                 " run --budget=auto --peak=3GiB --policy=lru --smallest=64KiB --tier=/x:1GiB "
-                "--compile=eager --json=a.json --record=a.trace --no-recompute --checksum --quiet "
+                "--addresses=keep --compile=eager --json=a.json --record=a.trace --no-recompute "
+                "--checksum --quiet "
                 "-- train.py ");
 }
 
@@ -192,6 +193,7 @@ TEST_F(RunCommand, RefusesWrongOptions) {
   expect_refused("run --budget 1GiB --smallest x" + program, "'x'");
   expect_refused("run --budget 1GiB --peak 1.5" + program, "'1.5'");
   expect_refused("run --budget 1GiB --compile fast" + program, "give leave or eager");
+  expect_refused("run --budget 1GiB --addresses stay" + program, "give auto, move or keep");
   expect_refused("run --budget 1GiB --colour" + program, "'--colour' is no option of weir run");
   expect_refused("record" + program, "-o is required");
   expect_refused("record -o t --budget 1GiB" + program, "'--budget' is no option of weir record");

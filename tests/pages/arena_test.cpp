@@ -51,6 +51,38 @@ TEST(Arena, AlignsWhereItIsAsked) {
   }
 }
 
+TEST(Arena, AReservedAddressHasNoPagesUntilItIsRestored) {
+  Arena arena{1_MiB};
+  Block& full = arena.allocate(1_MiB);
+  Block& reserved = arena.reserve(300_KiB);
+  EXPECT_EQ(arena.committed(), 1_MiB);
+  EXPECT_TRUE(faults_on_read(reserved.address));
+  EXPECT_TRUE(faults_on_read(reserved.span().end() - 1));
+  EXPECT_EQ(arena.find(reserved.address + 100), &reserved);
+  arena.free(full);
+  EXPECT_FALSE(arena.restore(reserved));
+  fill(reserved, 5);
+  EXPECT_TRUE(has(reserved, 5));
+  EXPECT_LE(arena.committed(), 1_MiB);
+  arena.free(reserved);
+  arena.check();
+}
+
+// Addresses that were opened for small blocks must not be taken for it.
+TEST(Arena, AReservedAddressFaultsWhereverBlocksWere) {
+  Arena arena{1_MiB};
+  for (int round = 0; round < 3; ++round) {
+    for (Block* block : allocate(arena, 20, 12_KiB)) arena.free(*block);
+    arena.give_back_free();
+    for (int i = 0; i < 40; ++i) {
+      Block& reserved = arena.reserve(12_KiB);
+      ASSERT_TRUE(faults_on_read(reserved.address));
+      if (i % 2 == 0) arena.free(reserved);
+    }
+    arena.check();
+  }
+}
+
 TEST(Arena, CutsWhatItNeedsFromAFreeBlock) {
   Arena arena{1_MiB};
   Block& large = arena.allocate(1_MiB);

@@ -40,14 +40,19 @@ class Program {
   ~Program() {
     for (auto& [block, written] : resident_) arena_.free(*block);
     for (auto& [block, written] : evicted_) arena_.free(*block);
+    for (Block* nowhere : left_) arena_.free(*nowhere);
   }
 
   void do_something(bool may_adopt) {
-    switch (rng_.below(10)) {
+    switch (rng_.below(12)) {
       case 0:
       case 1:
       case 2:
         return allocate();
+      case 10:
+        return leave();
+      case 11:
+        return come_back_elsewhere();
       case 3:
         return free(rng_.chance(1, 4) ? evicted_ : resident_);
       case 4:
@@ -65,10 +70,15 @@ class Program {
     for (const auto& [block, written] : resident_) expect(*block, written);
   }
 
+  void expect_faults() const {
+    for (const Block* nowhere : left_) ASSERT_TRUE(faults_on_read(nowhere->address));
+  }
+
   // All live blocks, by address.
   void collect(std::map<std::byte*, std::size_t>& spans) const {
     for (const Blocks* blocks : {&resident_, &evicted_})
       for (const auto& [block, written] : *blocks) spans.emplace(block->address, block->pages);
+    for (const Block* nowhere : left_) spans.emplace(nowhere->address, nowhere->pages);
   }
 
   [[nodiscard]] std::size_t in_use() const { return in_use_; }
@@ -157,6 +167,32 @@ class Program {
     arena_.evict(*evicted_.back().first);
   }
 
+  // Goes, and leaves its address to others.
+  void leave() {
+    if (resident_.empty()) return;
+    const auto [block, written] = pick(resident_);
+    in_use_ -= block->pages;
+    Block& nowhere = arena_.reserve({static_cast<std::int64_t>(block->pages * kPage)});
+    ASSERT_EQ(nowhere.pages, block->pages);
+    arena_.free(*block);
+    left_.push_back(&nowhere);
+  }
+
+  void come_back_elsewhere() {
+    if (left_.empty()) return;
+    std::swap(left_[rng_.below(left_.size())], left_.back());
+    Block& nowhere = *left_.back();
+    if (!room(nowhere.pages)) return;
+    left_.pop_back();
+    if (rng_.chance(1, 3)) {
+      ASSERT_FALSE(arena_.restore(nowhere));
+      return keep(nowhere);
+    }
+    Block& block = arena_.allocate({static_cast<std::int64_t>(nowhere.pages * kPage)});
+    arena_.free(nowhere);
+    keep(block);
+  }
+
   void restore() {
     if (evicted_.empty()) return;
     const auto [block, written] = pick(evicted_);
@@ -181,6 +217,7 @@ class Program {
   std::size_t share_, in_use_ = 0;  // pages
   base::Rng rng_;
   Blocks resident_, evicted_;
+  std::vector<Block*> left_;  // addresses of what left its own to others
 };
 
 void expect_no_overlap(const Program& program) {
@@ -214,6 +251,7 @@ void run(std::uint64_t seed, const ArenaOptions& options, bool may_adopt) {
     if (rng.chance(1, 40)) arena.give_back_free();
     program.do_something(may_adopt);
     if (i % 8 == 0) program.expect_contents();
+    if (i % 20 == 0) program.expect_faults();
     ASSERT_EQ(arena.in_use(), of_pages(program.in_use()));
     ASSERT_LE(arena.committed(), arena.cap());
     arena.check();

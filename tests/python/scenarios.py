@@ -27,14 +27,14 @@ def in_stock(scenario):
     return digest(scenario(lambda: 0))
 
 
-def in_budget(scenario, kind, budget):
+def in_budget(scenario, kind, budget, **more):
     """The result, and the statistics when the scenario was done."""
     import weir
 
     torch.manual_seed(0)
     with tempfile.TemporaryDirectory() as folder:
         tier = "none" if kind == "evict" else folder
-        with weir.budget(budget, smallest=1, tier=tier, recompute=kind != "offload"):
+        with weir.budget(budget, smallest=1, tier=tier, recompute=kind != "offload", **more):
             result = digest(scenario(weir.reclaim))
             return result, weir.stats()
 

@@ -71,11 +71,12 @@ def test_the_runtime_is_told_what_was_asked(ops, tmp_path):
         recompute=False,
         peak=9,
         trace=tmp_path / "run.trace",
+        addresses="keep",
     ):
         pass
     told = {"budget": 2 << 30, "fraction": 0, "peak": 9, "policy": "lru", "smallest": 4096}
     told |= {"tier": f"{tmp_path}:1GiB", "recompute": False, "checksum": False}
-    assert options_told(ops) == told | {"trace": str(tmp_path / "run.trace")}
+    assert options_told(ops) == told | {"trace": str(tmp_path / "run.trace"), "addresses": "keep"}
 
 
 def test_what_is_not_asked_is_left_to_the_runtime(ops):
@@ -98,6 +99,7 @@ def test_what_is_not_asked_is_left_to_the_runtime(ops):
         {"amount": 5, "peak": -1},
         {"amount": 5, "tier": "/nonexistent:5GiB"},
         {"amount": 5, "compile": "fast"},
+        {"amount": 5, "addresses": "stay"},
     ],
 )
 def test_a_wrong_argument_is_refused_before_anything_runs(ops, bad):

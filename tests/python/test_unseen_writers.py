@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 import torch
-from scenarios import KINDS, assert_same
+from scenarios import KINDS, assert_same, in_budget, in_stock
 from torch.utils import cpp_extension
 
 N = 16384
@@ -237,6 +237,18 @@ def scribble(tmp_path_factory):
 @pytest.mark.parametrize("early", [True, False], ids=["gone_before", "gone_after"])
 def test_an_operator_that_lies_about_writing(scribble, early, kind):
     assert_same(written(scribble, early), kind, moves=early)
+
+
+def test_addresses_stay_once_a_library_might_remember_them(scribble):
+    def scenario(reclaim):
+        a = torch.linspace(-1, 1, N).sin()
+        reclaim()
+        return a.exp()
+
+    assert assert_same(scenario, "both")["moved"] == 0
+    result, stats = in_budget(scenario, "both", "4MiB", addresses="move")
+    assert result == in_stock(scenario)
+    assert stats["moved"] > 0
 
 
 @torch.library.custom_op("weir_tests::half", mutates_args=())
