@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "pages/turnover.h"
 #include "trace/sink.h"
 #include "trace/writer.h"
 #include "weir/errors.h"
@@ -24,10 +23,10 @@ struct Recorder::File {
 Recorder::Recorder() = default;
 Recorder::~Recorder() = default;
 
-void Recorder::start(const std::filesystem::path& path) {
+void Recorder::start(const std::filesystem::path& path, pages::Address evicted) {
   const std::lock_guard lock{mutex_};
-  file_ = std::make_unique<File>(path,
-                                 trace::TraceWriter::Header{.turnover = pages::measure_turnover()});
+  file_ = std::make_unique<File>(
+      path, trace::TraceWriter::Header{.turnover = pages::measure_turnover(evicted)});
   failure_.clear();
   on_ = true;
 }

@@ -62,6 +62,9 @@ std::string json_of(const Stats& s) {
                         {"faults", s.faults},
                         {"escapes", s.escapes},
                         {"moved", s.moved},
+                        {"page_moves", s.pages.moves},
+                        {"pages_taken", s.pages.commits},
+                        {"pages_returned", s.pages.discards},
                         {"elapsed_ns", s.elapsed.n}}
       .dump();
 }

@@ -340,6 +340,7 @@ Stats Runtime::stats() const {
   stats.faults = faults_;
   stats.escapes = escapes_;
   stats.moved = memory_.moved();
+  stats.pages = memory_.arena().counters();
   stats.records = recipes_.in_use();
   stats.offloaded = {offloaded_};
   stats.fetched = {fetched_};

@@ -54,6 +54,7 @@ struct Stats {
   std::uint64_t steps = 0, ops = 0, faults = 0, escapes = 0, moved = 0;
   std::size_t records = 0, storages = 0;
   Bytes offloaded, fetched;
+  pages::Counters pages;
   Nanos recompute, offload, fetch, elapsed;
 };
 
@@ -94,6 +95,7 @@ class Runtime final : public Executor {
   [[nodiscard]] Manager& manager() { return *core_->manager; }
   RecipePool& recipes() { return recipes_; }
   Recorder& recorder() { return recorder_; }
+  void record(const std::string& path);  // a trace, from here on
   // Runs what the ticket waits for.
   void restore(Ticket& ticket);
   void count_op();

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "pages/arena.h"
 
@@ -43,36 +44,49 @@ void touch(const Block& block) { std::memset(block.address, 1, block.span().byte
 // A block is evicted, another gets its pages; that one dies, and the first is made again.
 class Cycle {
  public:
-  explicit Cycle(Bytes size) : size_{size}, arena_{size}, block_{arena_.allocate(size)} {
-    touch(block_);
+  Cycle(Bytes size, Address address)
+      : size_{size}, address_{address}, arena_{size}, block_{&arena_.allocate(size)} {
+    touch(*block_);
   }
 
   Nanos time_one() {
     Block* other = nullptr;
     Nanos took = time([&] {
-      arena_.evict(block_);
+      evict();
       other = &arena_.allocate(size_);
       touch(*other);
     });
     took -= time([&] { touch(*other); });
     took += time([&] {
       arena_.free(*other);
-      other = &arena_.allocate(size_);
-      arena_.adopt(block_, *other);
-      touch(block_);
+      restore();
+      touch(*block_);
     });
-    took -= time([&] { touch(block_); });
+    took -= time([&] { touch(*block_); });
     return std::max(took, Nanos{0});
   }
 
  private:
+  void evict() {
+    if (address_ == Address::Stays) return arena_.evict(*block_);
+    Block& nowhere = arena_.reserve(size_);
+    arena_.free(*std::exchange(block_, &nowhere));
+  }
+
+  void restore() {
+    Block& made = arena_.allocate(size_);
+    if (address_ == Address::Stays) return arena_.adopt(*block_, made);
+    arena_.free(*std::exchange(block_, &made));
+  }
+
   Bytes size_;
+  Address address_;
   Arena arena_;
-  Block& block_;
+  Block* block_;
 };
 
-Nanos median_for(Bytes size) {
-  Cycle cycle{size};
+Nanos median_for(Bytes size, Address address) {
+  Cycle cycle{size, address};
   std::array<Nanos, 9> times;
   for (Nanos& one : times) one = cycle.time_one();
   std::ranges::nth_element(times, times.begin() + times.size() / 2);
@@ -81,9 +95,9 @@ Nanos median_for(Bytes size) {
 
 }  // namespace
 
-Turnover measure_turnover() {
+Turnover measure_turnover(Address address) {
   const Company company;
-  const Nanos small = median_for(kSmall), large = median_for(kLarge);
+  const Nanos small = median_for(kSmall, address), large = median_for(kLarge, address);
   const Nanos per_mib{std::max<std::int64_t>(0, (large - small).n * kMib / (kLarge - kSmall).n)};
   return {.each = {std::max<std::int64_t>(0, small.n - per_mib.n * kSmall.n / kMib)},
           .per_mib = per_mib};
