@@ -30,7 +30,8 @@ class Staged {
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
       IntervalModel model{problem_, budget_ - less, options_.intervals};
       const Bytes excess = refine(model, attempt == 0);
-      if (answer_.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
+      if (answer_.outcome == Outcome::Infeasible)
+        return {.outcome = Outcome::Infeasible, .seconds = answer_.seconds};
       if (excess == Bytes{}) break;
       less += excess;
     }
