@@ -40,6 +40,12 @@ struct Result {
   std::string method;
   plan::Answer answer;
   std::optional<plan::Smallest> smallest = {};  // asked for if there is no schedule
+  std::uint32_t most_runs = 0;                  // of an op, if the method limits them
+
+  // There may be a schedule that runs ops more often.
+  [[nodiscard]] bool too_few_runs() const {
+    return answer.outcome == Outcome::Infeasible && most_runs > 0 && budget >= floor.budget;
+  }
 };
 
 void check_tier(const PlanArguments& arguments, const plan::MethodEntry& method) {
@@ -87,8 +93,9 @@ Result run(const PlanArguments& arguments) {
   result.answer.outcome = Outcome::Infeasible;
   if (result.budget >= result.floor.budget)
     result.answer = method.plan(result.problem, result.budget, options);
+  if (method.limits_runs) result.most_runs = arguments.intervals;
   const bool small = result.problem.ops.size() <= kMostForSmallest && !result.problem.tier;
-  if (result.answer.outcome == Outcome::Infeasible && small)
+  if (result.answer.outcome == Outcome::Infeasible && small && !result.too_few_runs())
     result.smallest = plan::smallest_budget(result.problem, options);
   return result;
 }
@@ -123,6 +130,8 @@ Json json_of_result(const Result& result) {
                {"base_ns", problem.base_cost.n},
                {"slowdown", nullptr},
                {"seconds", result.answer.seconds}};
+  if (result.most_runs > 0) json["intervals"] = result.most_runs;
+  if (result.too_few_runs()) return json;
   if (result.answer.outcome == Outcome::Infeasible) {
     json["smallest_bytes"] = least(result).first.n;
     json["smallest_set_by"] = plan::place_of(problem, least(result).second);
@@ -150,15 +159,21 @@ Json json_of_result(const Result& result) {
 
 std::string verdict(const Result& result) {
   const plan::Answer& answer = result.answer;
+  if (result.too_few_runs())
+    return fmt::format(
+        "infeasible with {} runs of an op at most; allow more by --intervals, or use --method milp",
+        result.most_runs);
+  const std::string kind =
+      result.most_runs > 0 ? fmt::format(" with {} runs of an op at most", result.most_runs) : "";
   const double bound = share(answer.bound.n, result.problem.base_cost.n);
   switch (answer.outcome) {
     case Outcome::Optimal:
-      return fmt::format("{:.4f} times the time without a budget, and none is better",
-                         answer.plan->slowdown(result.problem));
+      return fmt::format("{:.4f} times the time without a budget, and none{} is better",
+                         answer.plan->slowdown(result.problem), kind);
     case Outcome::Feasible:
       return fmt::format(
-          "{:.4f} times the time without a budget; none is below {:.4f} (gap {:.2f} %)",
-          answer.plan->slowdown(result.problem), bound,
+          "{:.4f} times the time without a budget; none{} is below {:.4f} (gap {:.2f} %)",
+          answer.plan->slowdown(result.problem), kind, bound,
           100 * share(answer.plan->cost.n - answer.bound.n, answer.plan->cost.n));
     case Outcome::Infeasible:
       return fmt::format("infeasible: the smallest budget is {}{} ({} B, {:.4f}x), set by {}",
@@ -287,7 +302,10 @@ void add_plan_command(CLI::App& app, int& exit_code) {
   option("--method", arguments->method, "How to plan; see below")->capture_default_str();
   option("--time-limit", arguments->seconds, "Seconds for a solver")->capture_default_str();
   option("--threads", arguments->threads, "Of a solver; 0: all")->capture_default_str();
-  option("--rounds", arguments->rounds, "milp, poet: of running ops again between two first runs")
+  option("--rounds", arguments->rounds,
+         "milp, poet, intervals: of running ops again between two first runs")
+      ->capture_default_str();
+  option("--intervals", arguments->intervals, "intervals: how often each op may run")
       ->capture_default_str();
   option("-o,--output", arguments->out, "Write the schedule to this file");
   option("--check", arguments->check, "Check the schedule in this file instead");

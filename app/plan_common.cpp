@@ -14,6 +14,8 @@ void check_numbers(const PlanArguments& arguments) {
     throw BadInput("--time-limit takes seconds above 0, such as 60");
   if (arguments.rounds < 1 || arguments.rounds > 8)
     throw BadInput("--rounds takes a number from 1 to 8");
+  if (arguments.intervals < 1 || arguments.intervals > 100)
+    throw BadInput("--intervals takes a number from 1 to 100");
   if (arguments.threads < 0 || arguments.threads > 1024)
     throw BadInput("--threads takes a number from 0 (all) to 1024");
 }
@@ -24,6 +26,7 @@ plan::MethodOptions options_of(const PlanArguments& arguments, ProgressBar& bar)
   return {.seconds = arguments.seconds,
           .threads = arguments.threads,
           .rounds = arguments.rounds,
+          .intervals = arguments.intervals,
           .progress = [&bar, begin, all](Nanos, Nanos) {
             const std::chrono::duration<double> past = std::chrono::steady_clock::now() - begin;
             bar.show(std::min(all, static_cast<std::size_t>(past.count())), all);

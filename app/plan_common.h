@@ -15,7 +15,7 @@ struct PlanArguments {
   std::string budget, tier, method = "milp";
   double seconds = 60;
   int threads = 0;
-  std::uint32_t rounds = 1;
+  std::uint32_t rounds = 1, intervals = 2;
   bool json = false, repeats = false;
 };
 

@@ -17,6 +17,7 @@ struct MethodOptions {
   double seconds = 60;                  // a solver's limit
   int threads = 0;                      // 0: as many as the machine has
   std::uint32_t rounds = 1;             // of running ops again between two first runs (rounds.h)
+  std::uint32_t intervals = 2;          // the most runs of an op (intervals.h), with the first
   std::vector<Retention> guesses = {};  // of others: where a solver may begin
   Progress progress = {};
 };

@@ -102,9 +102,19 @@ Candidates articulation_points(const Problem& problem) {
   return points;
 }
 
+std::uint32_t most_runs_of_an_op(const Problem& problem, const Schedule& schedule) {
+  std::vector<std::uint32_t> runs(problem.ops.size());
+  // What ran before the start counts as its first run.
+  std::fill_n(runs.begin(), problem.start.first, 1u);
+  for (const ScheduledMove& move : schedule.moves)
+    if (move.move == Move::Compute) ++runs[move.item];
+  return runs.empty() ? 0 : std::ranges::max(runs);
+}
+
 void Best::consider(const Retention& tried) {
   std::optional<Plan> made = plan_of(problem_, tried, budget_);
   if (!made || made->peak > budget_ || (plan && plan->cost <= made->cost)) return;
+  if (most_runs_of_an_op(problem_, made->schedule) > most_runs_) return;
   plan = std::move(made);
   retention = tried;
 }

@@ -23,10 +23,15 @@ using Candidates = std::vector<std::uint32_t>;
 // Gets the schedules of a method that tries several.
 using Try = std::function<void(const Retention&)>;
 
+// How often the op runs that does so most often.
+[[nodiscard]] std::uint32_t most_runs_of_an_op(const Problem& problem, const Schedule& schedule);
+
 // The cheapest schedule so far that fits the budget.
 class Best {
  public:
-  Best(const Problem& problem, Bytes budget) : problem_{problem}, budget_{budget} {}
+  // Only schedules in which no op runs more often.
+  Best(const Problem& problem, Bytes budget, std::uint32_t most_runs = UINT32_MAX)
+      : problem_{problem}, budget_{budget}, most_runs_{most_runs} {}
 
   void consider(const Retention& retention);
 
@@ -36,6 +41,7 @@ class Best {
  private:
   const Problem& problem_;
   Bytes budget_;
+  std::uint32_t most_runs_;
 };
 
 // The forward pass in segments: each begins at a checkpoint, the first one at the first op.

@@ -2,205 +2,51 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
-#include "plan/bounds.h"
-#include "weir/errors.h"
-
 namespace weir::plan {
-
 namespace {
 
 // Whole rows solve several times faster, but there are as many entries as the ops cubed.
 constexpr std::size_t kMostForWholeRows = 250;
-// What stages, values and ops may come to together: beyond, a model takes gigabytes and proves
-// nothing.
-constexpr std::size_t kMostCells = 1'500'000;
-constexpr double kBudgetUnits = 1000;  // memory rows are scaled so that the budget is this much
-
-void refuse_giants(const Problem& problem) {
-  const std::size_t cells = problem.ops.size() * (problem.ops.size() + problem.values.size());
-  if (cells <= kMostCells) return;
-  throw BadInput(fmt::format("{}: {} ops are too many for a solver; use another method",
-                             problem.source, problem.ops.size()));
-}
-
-std::vector<std::int64_t> sizes_in(const Problem& problem) {
-  std::vector<std::int64_t> sizes;
-  for (const Value& value : problem.values) sizes.push_back(value.size.n);
-  for (const ProblemOp& op : problem.ops) sizes.push_back(op.scratch.n);
-  return sizes;
-}
-
-std::vector<std::int64_t> costs_in(const Problem& problem) {
-  std::vector<std::int64_t> costs;
-  for (const ProblemOp& op : problem.ops) costs.push_back(op.cost.n);
-  return costs;
-}
 
 }  // namespace
 
 Formulation::Formulation(const Problem& problem, Bytes budget, Aim aim)
-    : problem_{problem},
-      budget_{budget},
-      last_use_{last_uses(problem)},
-      first_{problem.start.first},
-      roomy_{roomy_until(problem, last_use_, budget)} {
-  refuse_giants(problem);
-  set_units(aim);
-  in_steps_ = problem.ops.size() > kMostForWholeRows;
-  stays_.resize(problem.end() + 1);
-  runs_.resize(problem.end() + 1);
-  for (Stage stage = first_; stage <= problem.end(); ++stage) add_columns(stage);
-  for (Stage stage = std::max(first_, roomy_); stage <= problem.end(); ++stage) {
-    if (stage > roomy_ || stage == first_) add_dependencies(stage);
-    add_retention(stage);
-    if (stage > roomy_ || stage == first_) add_memory(stage);
+    : StagedModel{problem, budget}, in_steps_{problem.ops.size() > kMostForWholeRows} {
+  aim_at(aim);
+  add_columns();
+  for (Stage stage = first_to_decide(); stage <= problem.end(); ++stage) {
+    add_rules(stage);
+    if (decides(stage)) add_memory(stage);
   }
 }
 
-// Sizes are multiples of their common divisor, so half of one more changes nothing but keeps rows
-// away from the solver's tolerance.
-void Formulation::set_units(Aim aim) {
-  const std::int64_t step = common_divisor(sizes_in(problem_));
-  const std::int64_t budget = budget_.n / step * step;
-  bytes_ = std::max(1.0, static_cast<double>(budget)) / kBudgetUnits;
-  if (aim == Aim::LeastPeak) {
-    unit_ = bytes_;
-    peak_ = rows_.add_column(1, static_cast<double>(floor_of(problem_).budget.n) / bytes_, kNoLimit,
-                             false);
-    return;
-  }
-  most_bytes_ = (static_cast<double>(budget) + static_cast<double>(step) / 2) / bytes_;
-  unit_ = static_cast<double>(common_divisor(costs_in(problem_)));
-  for (std::uint32_t op = first_; op < problem_.end(); ++op)
-    offset_ += static_cast<double>(problem_.ops[op].cost.n);
-}
-
-void Formulation::add_columns(Stage stage) {
-  for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-    stays_[stage].push_back(fixed_or_new_stay(stage, ValueId{i}));
-  for (std::uint32_t op = 0; op < problem_.end() && op <= stage; ++op)
-    runs_[stage].push_back(fixed_or_new_run(stage, op));
-}
-
-Cell Formulation::fixed_or_new_stay(Stage stage, ValueId id) {
-  const Value& value = problem_[id];
-  if (stage == first_) {
-    if (value.appears < first_ && value.held_in(first_)) return kOne;
-    const bool resident =
-        std::ranges::find(problem_.start.resident, id) != problem_.start.resident.end();
-    if (!resident || last_use_[index(id)] < stage) return kZero;
-    if (stage <= roomy_) return kOne;
-    return rows_.add_choice(0);
-  }
-  if (value.appears >= stage || value.end() < stage || last_use_[index(id)] < stage) return kZero;
-  const bool must = value.held_in(stage) && (value.held_in(stage - 1) || stage > value.last_remake);
-  if (must) return kOne;
-  if (stage <= roomy_) return value.appears >= first_ || stays(first_, id) == kOne ? kOne : kZero;
-  return rows_.add_choice(0);
-}
-
-Cell Formulation::fixed_or_new_run(Stage stage, std::uint32_t op) {
-  if (op == stage) return kOne;
-  if ((stage <= roomy_ && roomy_ >= first_) || !worth_running(stage, op)) return kZero;
-  const double cost = static_cast<double>(problem_.ops[op].cost.n) / unit_;
-  return rows_.add_choice(peak_ == kZero ? cost : 0);
-}
-
-bool Formulation::worth_running(Stage stage, std::uint32_t op) const {
-  return std::ranges::any_of(problem_.ops[op].outputs, [&](ValueId output) {
-    return stage <= problem_[output].last_remake && stage <= last_use_[index(output)];
-  });
-}
-
-Cell Formulation::stays(Stage stage, ValueId value) const {
-  return stage <= problem_.end() ? stays_[stage][index(value)] : kZero;
-}
-
-Cell Formulation::runs(Stage stage, std::uint32_t op) const {
-  return op < runs_[stage].size() ? runs_[stage][op] : kZero;
-}
-
-Cell Formulation::made(Stage stage, ValueId id) const {
-  const Value& value = problem_[id];
-  if (value.appears == stage) return kOne;
-  if (value.maker == kNobody || value.appears > stage || stage > value.last_remake) return kZero;
-  return runs(stage, value.maker);
-}
-
-// An op finds what it reads; what is held is there.
-void Formulation::add_dependencies(Stage stage) {
-  for (std::uint32_t op = 0; op < runs_[stage].size(); ++op) {
-    const Cell run = runs(stage, op);
-    if (run == kZero) continue;
-    for (ValueId input : problem_.ops[op].inputs)
-      rows_.add({{1, run}, {-1, made(stage, input)}, {-1, stays(stage, input)}}, 0);
-    if (op < stage) add_usefulness(stage, op);
-  }
-  for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-    if (problem_.values[i].held_in(stage))
-      rows_.add({{-1, made(stage, ValueId{i})}, {-1, stays(stage, ValueId{i})}}, -1);
-}
-
-// Only what is there can stay; what is there is not made again for its own sake.
-void Formulation::add_retention(Stage stage) {
-  for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
-    const ValueId id{i};
-    const Value& value = problem_.values[i];
-    const Cell stay = stays(stage, id);
-    rows_.add({{1, stays(stage + 1, id)}, {-1, made(stage, id)}, {-1, stay}}, 0);
-    if (value.view_of != kNoValue) {
-      rows_.add({{1, stays(stage + 1, id)}, {-1, stays(stage + 1, value.view_of)}}, 0);
-      if (stage == first_) rows_.add({{1, stay}, {-1, stays(stage, value.view_of)}}, 0);
-    }
-    if (value.maker == kNobody || value.appears >= stage) continue;
-    const Cell run = runs(stage, value.maker);
-    if (problem_.ops[value.maker].outputs.size() == 1) rows_.add({{1, run}, {1, stay}}, 1);
-    if (value.changed_by != kNobody && value.changed_by < stage)
-      for (std::uint32_t later = i + 1; later < problem_.values.size(); ++later)
-        if (problem_.values[later].storage == value.storage)
-          rows_.add({{1, runs(stage, value.changed_by)}, {1, stays(stage, ValueId{later})}}, 1);
-  }
-}
-
-// An op runs again only if what it makes is read in this stage or stays.
-void Formulation::add_usefulness(Stage stage, std::uint32_t op) {
-  std::vector<Term> row{{1, runs(stage, op)}};
-  for (ValueId output : problem_.ops[op].outputs) {
-    if (problem_[output].held_in(stage)) return;
-    for (std::uint32_t user : problem_[output].users) row.push_back({-1, runs(stage, user)});
-    row.push_back({-1, stays(stage + 1, output)});
-  }
-  rows_.add(row, 0);
+void Formulation::aim_at(Aim aim) {
+  if (aim == Aim::LeastCost) return count_costs();
+  unit_ = bytes_;
+  most_bytes_ = 0;
+  peak_ = rows_.add_column(1, in_units(floor_of(problem_).budget), kNoLimit, false);
 }
 
 Formulation::Course Formulation::course_of(Stage stage, ValueId id) {
   const Value& value = problem_[id];
-  const bool constant = value.maker == kNobody;
-  Course course{.before = stays(stage, id)};
-  course.at_maker = {stays(stage, id)};
-  // Also what is made beside others and not wanted takes its bytes for a moment.
-  if (value.change_of == kNoValue && !constant) course.at_maker.push_back(runs(stage, value.maker));
+  Course course{.before = stays(stage, id), .at_maker = at_maker(stage, id)};
   for (std::uint32_t user : value.users)
     if (runs(stage, user) != kZero) course.ends.push_back(user);
   Cell now = value.held_in(stage) ? kOne : stays(stage + 1, id);
   course.then.resize(course.ends.size() + 1);
-  // Made beside others it may have been there before: then both do not add up.
-  const bool adds_up = constant || problem_.ops[value.maker].outputs.size() == 1;
   for (std::size_t i = course.ends.size(); i-- > 0;) {
     course.then[i + 1] = {now};
-    if (i > 0 || !adds_up) now = rows_.larger(now, runs(stage, course.ends[i]));
+    if (i > 0 || !adds_up(value)) now = rows_.larger(now, runs(stage, course.ends[i]));
   }
   course.then[0] = {now};
-  if (adds_up) course.then[0] = {stays(stage, id), made(stage, id)};
+  if (adds_up(value)) course.then[0] = {stays(stage, id), made(stage, id)};
   return course;
 }
 
 void Formulation::add_amount(std::vector<Term>& row, const Course& course, ValueId id,
                              std::uint32_t op) const {
   const Value& value = problem_[id];
-  const double size = static_cast<double>(value.size.n) / bytes_;
+  const double size = in_units(value.size);
   const auto add = [&](Cell cell) { row.push_back({size, cell}); };
   if (value.maker == kNobody || value.maker < op) {
     const auto past = std::ranges::lower_bound(course.ends, op) - course.ends.begin();
@@ -226,7 +72,7 @@ void Formulation::add_memory(Stage stage) {
     row.clear();
     for (const auto& [value, course] : courses) add_amount(row, course, value, op);
     if (op < problem_.end() && problem_.ops[op].scratch > Bytes{})
-      row.push_back({static_cast<double>(problem_.ops[op].scratch.n) / bytes_, runs(stage, op)});
+      row.push_back({in_units(problem_.ops[op].scratch), runs(stage, op)});
     add_memory_row(row, before, used);
   };
   for (std::uint32_t op = 0; op < runs_[stage].size(); ++op)
@@ -249,31 +95,6 @@ void Formulation::add_memory_row(const std::vector<Term>& row, std::vector<Term>
   rows_.add(terms, 0);
   before = row;
   used = now;
-}
-
-Retention Formulation::retention_in(const std::vector<double>& solution, double threshold) const {
-  Retention retention{problem_};
-  for (ValueId value : problem_.start.resident)
-    if (!is_set(solution, stays(first_, value), threshold)) retention.drop(first_, value);
-  for (Stage stage = first_ + 1; stage <= problem_.end(); ++stage) {
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i) {
-      if (is_set(solution, stays(stage, ValueId{i}), threshold)) retention.keep(stage, ValueId{i});
-    }
-  }
-  return retention;
-}
-
-std::vector<Entry> Formulation::guess_of(const Retention& retention, const Runs& runs) const {
-  std::vector<Entry> guess;
-  for (Stage stage = first_; stage <= problem_.end(); ++stage) {
-    for (std::uint32_t i = 0; i < problem_.values.size(); ++i)
-      if (const Cell cell = stays(stage, ValueId{i}); cell >= 0)
-        guess.push_back({cell, retention.keeps(stage, ValueId{i}) ? 1.0 : 0.0});
-    for (std::uint32_t op = 0; op < runs_[stage].size(); ++op)
-      if (const Cell cell = this->runs(stage, op); cell >= 0)
-        guess.push_back({cell, runs.at(stage, op) ? 1.0 : 0.0});
-  }
-  return guess;
 }
 
 }  // namespace weir::plan

@@ -9,6 +9,7 @@
 #include "plan/gaps.h"
 #include "plan/greedy.h"
 #include "plan/griewank.h"
+#include "plan/intervals.h"
 #include "plan/lp_round.h"
 #include "plan/milp.h"
 #include "plan/poet.h"
@@ -90,8 +91,7 @@ Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& opt
 }
 
 template <auto solver>
-Answer solve_by(const Problem& problem, Bytes budget, const MethodOptions& options) {
-  Best best{problem, budget};
+Answer solve_from(Best best, const Problem& problem, Bytes budget, const MethodOptions& options) {
   try_others(best, problem, budget);
   for (const Retention& guess : options.guesses) best.consider(guess);
   if (best.retention && problem.ops.size() <= kMostToImprove)
@@ -103,11 +103,26 @@ Answer solve_by(const Problem& problem, Bytes budget, const MethodOptions& optio
   return solver(problem, budget, more, {});
 }
 
+template <auto solver>
+Answer solve_by(const Problem& problem, Bytes budget, const MethodOptions& options) {
+  return solve_from<solver>(Best{problem, budget}, problem, budget, options);
+}
+
+Answer plan_by_intervals(const Problem& problem, Bytes budget, const MethodOptions& options) {
+  return solve_from<solve_intervals>(Best{problem, budget, options.intervals}, problem, budget,
+                                     options);
+}
+
 constexpr MethodEntry kMethods[] = {
     {"milp", solve_by<solve_milp>, "the best there is, by mixed-integer programming; proves it",
      true},
     {"poet", solve_by<solve_poet>, "the same with copies to a tier, which are waited for", true,
      true, true},
+    {.name = "intervals",
+     .plan = plan_by_intervals,
+     .about = "as milp, where each op runs at most --intervals times; solves sooner",
+     .begins_with_guess = true,
+     .limits_runs = true},
     {.name = "xengine",
      .plan = nullptr,
      .about = "the best on several devices, with copies between them; needs --devices",

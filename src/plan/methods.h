@@ -17,6 +17,7 @@ struct MethodEntry {
   bool begins_with_guess = false;  // uses MethodOptions::guesses
   bool copies = false;             // to the problem's tier, if it has one
   bool needs_tier = false;
+  bool limits_runs = false;  // of each op to MethodOptions::intervals: so is its bound
   // Of a method for several devices (xengine.h), which has no other.
   DeviceAnswer (*plan_on_devices)(const Problem& problem, const Devices& devices,
                                   const MethodOptions& options) = nullptr;

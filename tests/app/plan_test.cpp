@@ -58,6 +58,32 @@ TEST_F(PlanCommand, HasOtherMethods) {
   EXPECT_THAT(none.out, HasSubstr("found no schedule that fits"));
 }
 
+TEST_F(PlanCommand, LimitsHowOftenOpsRun) {
+  const std::string plan = "plan " + chain_ + " --method intervals --budget ";
+  const json best = json_from("plan " + chain_ + " --budget 4 --json");
+  const json enough = json_from(plan + "4 --intervals 8 --json -o " + plan_);
+  EXPECT_EQ(enough["status"], "optimal");
+  EXPECT_EQ(enough["intervals"], 8);
+  EXPECT_EQ(enough["cost_ns"], best["cost_ns"]);
+  EXPECT_EQ(enough["bound_ns"], best["cost_ns"]);
+  EXPECT_EQ(weir("plan " + chain_ + " --check " + plan_).code, 0);
+  EXPECT_FALSE(best.contains("intervals"));
+  const Outcome two = weir(plan + "5");
+  EXPECT_EQ(two.code, 0);
+  EXPECT_THAT(two.out, HasSubstr("and none with 2 runs of an op at most is better"));
+}
+
+TEST_F(PlanCommand, SaysWhetherALimitOrTheBudgetIsTooSmall) {
+  const std::string plan = "plan " + chain_ + " --method intervals --budget ";
+  const Outcome few = weir(plan + "3");
+  EXPECT_EQ(few.code, 1);
+  EXPECT_THAT(few.out, HasSubstr("infeasible with 2 runs of an op at most; allow more"));
+  const json got = json_from(plan + "3 --json");
+  EXPECT_EQ(got["status"], "infeasible");
+  EXPECT_FALSE(got.contains("smallest_bytes"));
+  EXPECT_EQ(json_from(plan + "1 --json")["smallest_bytes"], 3);
+}
+
 TEST_F(PlanCommand, SaysTheSmallestBudgetAndWhatSetsIt) {
   const Outcome run = weir("plan " + chain_ + " --budget 1");
   EXPECT_EQ(run.code, 1);
@@ -178,6 +204,7 @@ TEST_F(PlanCommand, RefusesWrongOptions) {
   EXPECT_THAT(refused("--budget 4 --time-limit 0"), HasSubstr("--time-limit"));
   EXPECT_THAT(refused("--budget 4 --time-limit nan"), HasSubstr("--time-limit"));
   EXPECT_THAT(refused("--budget 4 --rounds 0"), HasSubstr("--rounds"));
+  EXPECT_THAT(refused("--budget 4 --intervals 0"), HasSubstr("--intervals"));
   EXPECT_THAT(refused("--budget 4 --threads -1"), HasSubstr("--threads"));
   EXPECT_THAT(refused("--budget 4 -o /nowhere/plan.json"), HasSubstr("/nowhere/plan.json"));
 }

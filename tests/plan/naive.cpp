@@ -10,20 +10,22 @@ namespace {
 
 using Set = std::uint32_t;  // of values
 
+constexpr std::uint32_t kNoLimit = UINT32_MAX;
 constexpr std::uint32_t kGap = UINT32_MAX;  // the constants of the stage are still to come
 
 struct State {
   Stage stage;
   std::uint32_t from;  // the first op that may run now (Order::Staged), or kGap
   Set there;
+  std::uint64_t again = 0;  // how often each op has run again, four bits each; if that is limited
 
   auto operator<=>(const State&) const = default;
 };
 
 class Search {
  public:
-  Search(const Problem& problem, Bytes budget, Order order)
-      : problem_{problem}, budget_{budget}, order_{order} {}
+  Search(const Problem& problem, Bytes budget, Order order, std::uint32_t most_runs = kNoLimit)
+      : problem_{problem}, budget_{budget}, order_{order}, most_runs_{most_runs} {}
 
   std::optional<Nanos> run() {
     Set start = 0;
@@ -99,9 +101,18 @@ class Search {
     }
   }
 
+  // False if it may not.
+  [[nodiscard]] bool run_again(State& state, std::uint32_t number) const {
+    if (most_runs_ == kNoLimit) return true;
+    const std::uint64_t before = state.again >> (4 * number) & 15;
+    state.again += std::uint64_t{1} << (4 * number);
+    return before + 2 <= most_runs_;
+  }
+
   void run_op(State state, std::uint32_t number, std::int64_t cost) {
     const ProblemOp& op = problem_.ops[number];
     const bool first = number == state.stage;
+    if (!first && !run_again(state, number)) return;
     if (first && !all_held(state)) return;
     Bytes need = bytes(state.there) + op.scratch;
     for (ValueId input : op.inputs)
@@ -111,7 +122,7 @@ class Search {
     if (need > budget_) return;
     for (ValueId output : op.outputs) make(state, output, first);
     state.from = number + 1;
-    if (first) state = {state.stage + 1, kGap, state.there};
+    if (first) state = {state.stage + 1, kGap, state.there, state.again};
     reach(state, cost + op.cost.n);
   }
 
@@ -136,6 +147,7 @@ class Search {
   const Problem& problem_;
   Bytes budget_;
   Order order_;
+  std::uint32_t most_runs_;
   std::map<State, std::int64_t> best_;
   std::priority_queue<Queued, std::vector<Queued>, std::greater<>> queue_;
 };
@@ -144,6 +156,11 @@ class Search {
 
 std::optional<Nanos> naive_optimum(const Problem& problem, Bytes budget, Order order) {
   return Search{problem, budget, order}.run();
+}
+
+std::optional<Nanos> naive_optimum_with_runs(const Problem& problem, Bytes budget,
+                                             std::uint32_t most_runs) {
+  return Search{problem, budget, Order::Staged, most_runs}.run();
 }
 
 }  // namespace weir::plan::test

@@ -15,6 +15,10 @@ enum class Order {
 // problems of at most 20 values or so.
 [[nodiscard]] std::optional<Nanos> naive_optimum(const Problem& problem, Bytes budget, Order order);
 
+// The same in stages where no op runs more often than so; for at most 16 ops.
+[[nodiscard]] std::optional<Nanos> naive_optimum_with_runs(const Problem& problem, Bytes budget,
+                                                           std::uint32_t most_runs);
+
 // The same with the problem's tier, whose copies are waited for; for at most 12 values or so.
 // Staged also means: copies are forgotten only between two stages, after what goes there has gone.
 [[nodiscard]] std::optional<Nanos> naive_optimum_with_tier(const Problem& problem, Bytes budget,
