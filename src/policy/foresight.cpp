@@ -32,8 +32,7 @@ class Score {
  public:
   void begin(const Graph& graph, const OpRecord& op) {
     if (op.phase == Phase::Forward)
-      for (TensorId input : graph.inputs(op))
-        rereads_.read(graph, graph[input].storage, op.position);
+      for (TensorId input : graph.inputs(op)) rereads_.read(graph, graph[input].storage, op);
     order_.begin(graph, op);
     position_ = op.position;
   }

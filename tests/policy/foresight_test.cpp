@@ -59,6 +59,26 @@ TEST_P(Foresight, KeepsWhatForwardIsAboutToRead) {
   EXPECT_NE(scene_.choose(), last);
 }
 
+// As a U-Net does: what is pooled on the way down is joined on the way up.
+TEST_P(Foresight, KeepsWhatNestedReadsComeToNext) {
+  constexpr std::uint64_t kPool = 1, kJoin = 2;
+  std::vector<StorageId> skips;
+  StorageId last = forward({}, {100});
+  for (int level = 0; level < 4; ++level) {
+    skips.push_back(forward({last}, {level == 0 ? 50 : 100}));
+    last = scene_.make({.from = {skips.back()}, .size = {10}, .cost = {120}, .kind = kPool});
+  }
+  wait();
+  const auto join = [&](StorageId skip) {
+    last = scene_.make({.from = {skip, last}, .size = {10}, .cost = {150}, .kind = kJoin});
+  };
+  join(skips[3]);
+  EXPECT_EQ(scene_.choose(), skips[0]);  // nothing tells yet that it will be read again
+  join(skips[2]);
+  EXPECT_NE(scene_.choose(), skips[0]);
+  EXPECT_NE(scene_.choose(), skips[1]);
+}
+
 TEST_P(Foresight, GivesUpWhatBackwardWantsLast) {
   const StorageId first = forward({}, {100});
   const StorageId second = forward({first}, {100});
