@@ -19,6 +19,8 @@ namespace weir::policy {
 class Rereads {
  public:
   void declare(StorageId storage);
+  // Another step: what nests does so anew.
+  void begin_forward() { nests_.clear(); }
   // An op of forward reads it.
   void read(const Graph& graph, StorageId storage, const OpRecord& op);
   // Counts those that go unread now; before the first question at this position.
