@@ -1,10 +1,12 @@
 #include "plan/fast.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <utility>
 
 #include "plan/answer.h"
+#include "plan/relaxation.h"
 #include "plan/search.h"
 
 namespace weir::plan {
@@ -14,7 +16,11 @@ constexpr Taste kTastes[] = {{0, 0, 0.5},  {0, 0, 0},   {1, 0, 0.5},  {1, 1, 0},
                              {0, 1, 0.25}, {0.5, 1, 0}, {1, 0, 0.25}, {0, 30, 0}};
 constexpr double kLinkPrices[] = {0.1, 0.3, 0, 1};  // of the time that copies take
 constexpr std::int64_t kMoreForTheFirst = 3;        // times the work, until a schedule fits
-constexpr std::ptrdiff_t kMostShaken = 2;
+constexpr Taste kTastesOfRelaxed[] = {{0, 0, 0.5}, {0.5, 1, 0}, {1, 0, 0.25}};
+constexpr int kRelaxations = 3;
+constexpr std::int64_t kForRelaxed = 16;  // as much again as one in so many parts of the work
+constexpr std::int64_t kLeastForRelaxed = 60'000;  // of work, for each op
+constexpr std::uint32_t kMostShaken = 2, kMostShakenWithRelaxed = 4;
 constexpr int kMostInVain = 1000;
 
 class Portfolio {
@@ -30,6 +36,7 @@ class Portfolio {
   std::optional<Stays> best() && {
     fit();
     if (found_.empty()) return std::nullopt;
+    relax();
     improve();
     shake();
     return std::move(least().search->stays());
@@ -59,6 +66,35 @@ class Portfolio {
     }
   }
 
+  // What a relaxation has away goes first. The next one has the costs that are right around what
+  // came of the one before.
+  void relax() {
+    const auto least_work = kLeastForRelaxed * static_cast<std::int64_t>(problem_.ops.size());
+    if (going_ == Going::OrCopied || work_ < least_work) return;
+    const std::int64_t share = work_ / (kForRelaxed * kRelaxations * std::ssize(kTastesOfRelaxed));
+    most_shaken_ = kMostShakenWithRelaxed;
+    Relaxation relaxation{problem_, budget_};
+    for (int i = 0; i < kRelaxations; ++i) {
+      const Nanos most = least().cost() - cost_without_budget(problem_);
+      if (most == Nanos{} || !begin_with(relaxation.solve(most), share)) return;
+      relaxation.price(found_.back().search->stays());
+    }
+  }
+
+  // The best that becomes of it, by several tastes; false if nothing fits.
+  bool begin_with(const Stays& stays, std::int64_t work) {
+    Found best{nullptr, {}};
+    for (const Taste& taste : kTastesOfRelaxed) {
+      auto search = std::make_unique<Search>(stays, budget_, work, going_);
+      if (!search->fit(taste)) continue;
+      search->improve(taste);
+      if (!best.search || search->stays().cost() < best.cost()) best = {std::move(search), taste};
+    }
+    if (!best.search) return false;
+    found_.push_back(std::move(best));
+    return true;
+  }
+
   // A quarter of the work, half of which is for the one that begins best, and so on.
   void improve() {
     std::ranges::sort(found_, {}, &Found::cost);
@@ -72,15 +108,17 @@ class Portfolio {
     work_ += left;
   }
 
-  // The best ones have half of the work; what is left is for the one that is best then.
+  // The best ones, then the better half of them, down to the best; equal work for each number.
   void shake() {
-    std::ranges::sort(found_, {}, &Found::cost);
-    const auto count = std::min(kMostShaken, std::ssize(found_));
-    const std::int64_t share = work_ / 2 / count;
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      const Found& each = found_[static_cast<std::size_t>(i)];
-      shake(each, share);
-      work_ -= share - each.search->work_left();
+    const std::int64_t part = work_ / std::bit_width(most_shaken_);
+    for (std::size_t most = most_shaken_; most > 1; most /= 2) {
+      std::ranges::sort(found_, {}, &Found::cost);
+      const std::size_t count = std::min(most, found_.size());
+      const std::int64_t share = part / static_cast<std::int64_t>(count);
+      for (std::size_t i = 0; i < count; ++i) {
+        shake(found_[i], share);
+        work_ -= share - found_[i].search->work_left();
+      }
     }
     shake(least(), work_);
   }
@@ -105,6 +143,7 @@ class Portfolio {
   std::int64_t work_;
   Going going_;
   std::vector<Found> found_;
+  std::uint32_t most_shaken_ = kMostShaken;
   base::Rng rng_{7};
 };
 

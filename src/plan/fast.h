@@ -11,12 +11,13 @@ namespace weir::plan {
 struct FastOptions {
   // How long to search, in about nanoseconds, but not by the clock: the same problem has the same
   // schedule on every machine. Until one is found that fits, up to four times as long. With a tier,
-  // half as long again.
+  // half as long again; where something is relaxed, up to a fifth longer.
   std::int64_t work = 500'000'000;
 };
 
-// Drops what costs least by the bytes freed where they lack, by several tastes, then betters what
-// came of each, and the best by trying out. Nothing if no schedule was found that fits.
+// Drops what costs least by the bytes freed where they lack, by several tastes, or first what a
+// relaxation has away, then betters what came of each, and the best by trying out. Nothing if no
+// schedule was found that fits.
 //
 // If the problem has a tier, things also go there and come back by copies beside ops. That costs no
 // more than without, which is planned first and bettered. All that was decided is in the moves of

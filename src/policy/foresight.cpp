@@ -31,9 +31,9 @@ constexpr double kLater = 30;          // what being wanted late counts where me
 class Score {
  public:
   void begin(const Graph& graph, const OpRecord& op) {
+    if (op.phase == Phase::Forward && in_backward()) rereads_.begin_forward();
     if (op.phase == Phase::Forward)
-      for (TensorId input : graph.inputs(op))
-        rereads_.read(graph, graph[input].storage, op.position);
+      for (TensorId input : graph.inputs(op)) rereads_.read(graph, graph[input].storage, op);
     order_.begin(graph, op);
     position_ = op.position;
   }

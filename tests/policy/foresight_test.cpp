@@ -59,6 +59,49 @@ TEST_P(Foresight, KeepsWhatForwardIsAboutToRead) {
   EXPECT_NE(scene_.choose(), last);
 }
 
+// As a U-Net does: what is pooled on the way down is joined on the way up.
+TEST_P(Foresight, KeepsWhatNestedReadsComeToNext) {
+  constexpr std::uint64_t kPool = 1, kJoin = 2;
+  std::vector<StorageId> skips;
+  StorageId last = forward({}, {100});
+  for (int level = 0; level < 4; ++level) {
+    skips.push_back(forward({last}, {level == 0 ? 50 : 100}));
+    last = scene_.make({.from = {skips.back()}, .size = {10}, .cost = {120}, .kind = kPool});
+  }
+  wait();
+  const auto join = [&](StorageId skip) {
+    last = scene_.make({.from = {skip, last}, .size = {10}, .cost = {150}, .kind = kJoin});
+  };
+  join(skips[3]);
+  EXPECT_EQ(scene_.choose(), skips[0]);  // nothing tells yet that it will be read again
+  join(skips[2]);
+  EXPECT_NE(scene_.choose(), skips[0]);
+  EXPECT_NE(scene_.choose(), skips[1]);
+}
+
+TEST_P(Foresight, NestsReadsAnewInTheNextStep) {
+  constexpr std::uint64_t kPool = 1, kJoin = 2;
+  for (int step = 0; step < 2; ++step) {
+    std::vector<StorageId> made, skips;
+    for (int level = 0; level < 3; ++level) {
+      skips.push_back(forward({}, {level == 0 ? 50 : 100}));
+      made.push_back(scene_.make({.from = {skips.back()}, .cost = {1000}, .kind = kPool}));
+    }
+    for (int level = 2; level > 0; --level)
+      made.push_back(scene_.make(
+          {.from = {skips[static_cast<std::size_t>(level)]}, .cost = {1000}, .kind = kJoin}));
+    wait();
+    EXPECT_NE(scene_.choose(), skips[0]) << step;
+    made.push_back(scene_.make({.from = {skips[0]}, .cost = {1000}, .kind = kJoin}));
+    made.push_back(backward({made.back()}, {1}));
+    made.insert(made.end(), skips.begin(), skips.end());
+    for (StorageId storage : made) {
+      scene_.let_go(storage);
+      scene_.evict(storage);
+    }
+  }
+}
+
 TEST_P(Foresight, GivesUpWhatBackwardWantsLast) {
   const StorageId first = forward({}, {100});
   const StorageId second = forward({first}, {100});

@@ -7,7 +7,8 @@ namespace weir::policy {
 StorageId Scene::make(const Made& made) {
   std::vector<TensorId> inputs;
   for (StorageId source : made.from) inputs.push_back(graph_[source].root);
-  const OpId op = graph_.add_op(0, true, inputs, {.phase = made.phase, .position = position_});
+  const OpId op = graph_.add_op(0, true, inputs,
+                                {.phase = made.phase, .position = position_, .kind = made.kind});
   policy_->begin(graph_, graph_[op], {});
   graph_.set_cost(op, made.cost);
   position_ += made.cost;

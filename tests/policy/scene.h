@@ -24,6 +24,7 @@ class Scene {
     Nanos cost = {1};
     Nanos last_use = {0};
     Phase phase = Phase::Forward;
+    std::uint64_t kind = 0;
   };
   // A resident storage that the program references; the newest candidate.
   StorageId make(const Made& made);
