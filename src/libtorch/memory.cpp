@@ -79,11 +79,11 @@ bool Memory::move(Block& block, pages::Block& to) {
 }
 
 void Memory::evict(Block& block, bool may_move) {
-  if (may_move && block.home.known()) {
-    pages::Block& nowhere = arena_.reserve(block.size);
-    if (move(block, nowhere)) return;
-    arena_.free(nowhere);
-  }
+  if (may_move && block.home.known())
+    if (pages::Block* nowhere = arena_.reserve(block.size)) {
+      if (move(block, *nowhere)) return;
+      arena_.free(*nowhere);
+    }
   arena_.evict(*block.pages);
 }
 

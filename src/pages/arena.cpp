@@ -70,16 +70,17 @@ Block& Arena::allocate(Bytes size, Bytes alignment) {
   return *found;
 }
 
-Block& Arena::reserve(Bytes size) {
+Block* Arena::reserve(Bytes size) {
   const std::size_t pages = pages_for(size);
   const std::lock_guard lock{mutex_};
   short_ = true;
-  const auto closed = [&] { return heap_.closed(pages); };
-  Block& block = heap_.cut(find_or_melt(closed, pages), pages, 1);
+  Block* space = find_or_melt([&] { return heap_.closed(pages); });
+  if (space == nullptr) return nullptr;
+  Block& block = heap_.cut(*space, pages, 1);
   settle(block, Life::Evicted);
   block.range.robbed = true;
   starts_.set(block.address, &block);
-  return block;
+  return &block;
 }
 
 bool Arena::restore(Block& block) {

@@ -67,8 +67,9 @@ class Arena {
   // alignment is a power of two.
   Block& allocate(Bytes size, Bytes alignment = {kPage});
 
-  // An address without pages, as if the block had been evicted: every access faults.
-  Block& reserve(Bytes size);
+  // An address without pages, as if the block had been evicted: every access faults. Null: there
+  // are no more addresses.
+  Block* reserve(Bytes size);
 
   // Gives the pages up. The address stays taken. The pages stay where they are, and can be read,
   // until somebody needs them; from then on every access to the block faults.
@@ -123,7 +124,7 @@ class Arena {
   void release(Block& block);
 
   template <typename Search>
-  Block& find_or_melt(const Search& search, std::size_t pages);
+  Block* find_or_melt(const Search& search);
   Block& empty_range(std::size_t pages, std::size_t alignment);
   Block* find_or_gather(std::size_t pages, std::size_t alignment);
   Block* gather_stock(std::size_t pages);
@@ -169,14 +170,10 @@ class Arena {
 
 // Addresses without pages; odd ones become one with their neighbours if that helps.
 template <typename Search>
-Block& Arena::find_or_melt(const Search& search, std::size_t pages) {
-  Block* space = search();
-  if (space == nullptr) {
-    melt();
-    space = search();
-  }
-  if (space == nullptr) refuse("the address space of the arena is used up", pages);
-  return *space;
+Block* Arena::find_or_melt(const Search& search) {
+  if (Block* space = search()) return space;
+  melt();
+  return search();
 }
 
 }  // namespace weir::pages

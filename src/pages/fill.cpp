@@ -37,7 +37,8 @@ bool has_evicted(const Run& run) {
 // opened together, so that they are one mapping and cost no call later.
 Block& Arena::empty_range(std::size_t pages, std::size_t alignment) {
   alignment = std::max(alignment, natural_alignment(pages));
-  Block* space = &find_or_melt([&] { return heap_.empty(pages, alignment); }, pages);
+  Block* space = find_or_melt([&] { return heap_.empty(pages, alignment); });
+  if (space == nullptr) refuse("the address space of the arena is used up", pages);
   if (pages < kGranule && space->range.rest != Rest::Open && space->pages >= 2 * kGranule) {
     Block& granule = heap_.cut(*space, kGranule, kGranule);
     granule.range.rest = vm_.open(granule.span()) ? Rest::Open : Rest::Odd;

@@ -69,8 +69,7 @@ class Cycle {
  private:
   void evict() {
     if (address_ == Address::Stays) return arena_.evict(*block_);
-    Block& nowhere = arena_.reserve(size_);
-    arena_.free(*std::exchange(block_, &nowhere));
+    arena_.free(*std::exchange(block_, arena_.reserve(size_)));
   }
 
   void restore() {

@@ -54,7 +54,7 @@ TEST(Arena, AlignsWhereItIsAsked) {
 TEST(Arena, AReservedAddressHasNoPagesUntilItIsRestored) {
   Arena arena{1_MiB};
   Block& full = arena.allocate(1_MiB);
-  Block& reserved = arena.reserve(300_KiB);
+  Block& reserved = *arena.reserve(300_KiB);
   EXPECT_EQ(arena.committed(), 1_MiB);
   EXPECT_TRUE(faults_on_read(reserved.address));
   EXPECT_TRUE(faults_on_read(reserved.span().end() - 1));
@@ -75,12 +75,23 @@ TEST(Arena, AReservedAddressFaultsWhereverBlocksWere) {
     for (Block* block : allocate(arena, 20, 12_KiB)) arena.free(*block);
     arena.give_back_free();
     for (int i = 0; i < 40; ++i) {
-      Block& reserved = arena.reserve(12_KiB);
+      Block& reserved = *arena.reserve(12_KiB);
       ASSERT_TRUE(faults_on_read(reserved.address));
       if (i % 2 == 0) arena.free(reserved);
     }
     arena.check();
   }
+}
+
+TEST(Arena, SaysWhenThereAreNoMoreAddressesToReserve) {
+  Arena arena{1_MiB, {.address_space = 256_MiB}};
+  const Bytes all{static_cast<std::int64_t>(arena.addresses().bytes())};
+  Block* most = arena.reserve({all.n - 4096});
+  ASSERT_NE(most, nullptr);
+  EXPECT_EQ(arena.reserve(8_KiB), nullptr);
+  arena.free(*most);
+  EXPECT_NE(arena.reserve(8_KiB), nullptr);
+  arena.check();
 }
 
 TEST(Arena, CutsWhatItNeedsFromAFreeBlock) {

@@ -172,10 +172,11 @@ class Program {
     if (resident_.empty()) return;
     const auto [block, written] = pick(resident_);
     in_use_ -= block->pages;
-    Block& nowhere = arena_.reserve({static_cast<std::int64_t>(block->pages * kPage)});
-    ASSERT_EQ(nowhere.pages, block->pages);
+    Block* nowhere = arena_.reserve({static_cast<std::int64_t>(block->pages * kPage)});
+    ASSERT_NE(nowhere, nullptr);
+    ASSERT_EQ(nowhere->pages, block->pages);
     arena_.free(*block);
-    left_.push_back(&nowhere);
+    left_.push_back(nowhere);
   }
 
   void come_back_elsewhere() {
