@@ -241,3 +241,15 @@ def test_tensors_outlive_their_budget(kind, tmp_path):
         t = made()
         assert weir.reclaim() > 0
     assert torch.equal(t, expected)
+
+
+@pytest.mark.parametrize("asked", ["data_ptr", "const_data_ptr"])
+def test_an_address_that_was_asked_for_stays(kind, asked):
+    def scenario(reclaim):
+        a = made()
+        address = getattr(a, asked)()
+        reclaim()
+        others = [made() + i for i in range(100)]
+        return ctypes.string_at(address, 4 * N), sum(others), getattr(a, asked)() == address
+
+    assert_same(scenario, kind)
