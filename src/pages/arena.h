@@ -128,6 +128,7 @@ class Arena {
   Block& empty_range(std::size_t pages, std::size_t alignment);
   Block* find_or_gather(std::size_t pages, std::size_t alignment);
   Block* gather_stock(std::size_t pages);
+  Block* mend_gap(std::size_t pages);
   [[nodiscard]] bool take_granules(Block& block);
   Block* cut_granules(std::size_t pages);
   void take_part(Block& part, Block& to);
@@ -137,7 +138,7 @@ class Arena {
   void commit(Block& block);
   [[nodiscard]] bool crowded();
   void melt();
-  [[nodiscard]] bool worth_moving(const Run& run);
+  [[nodiscard]] bool worth_moving(const Run& run, std::size_t target);
   void take(const Run& run, Block& to);
   [[nodiscard]] bool seal(const Run& run);
   void unseal(Block& block);
@@ -168,11 +169,13 @@ class Arena {
   Counters counters_;
 };
 
-// Addresses without pages; odd ones become one with their neighbours if that helps.
+// Addresses without pages; odd ones and those apart become one with their neighbours if that helps.
 template <typename Search>
 Block* Arena::find_or_melt(const Search& search) {
   if (Block* space = search()) return space;
   melt();
+  if (Block* space = search()) return space;
+  heap_.set_none_apart();
   return search();
 }
 

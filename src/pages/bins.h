@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 
 #include "pages/block.h"
@@ -31,6 +32,9 @@ class Bins {
   // One of the largest, one of the smallest.
   [[nodiscard]] Block* largest() const;
   [[nodiscard]] Block* smallest() const;
+  // Up to so many, from the largest on.
+  template <typename Visit>
+  void visit_largest(int most, Visit&& visit) const;
 
  private:
   static constexpr std::size_t kBins = 512;
@@ -43,5 +47,19 @@ class Bins {
   std::array<Bin, kBins> bins_;
   std::array<std::uint64_t, kBins / 64> used_{};
 };
+
+template <typename Visit>
+void Bins::visit_largest(int most, Visit&& visit) const {
+  for (std::size_t word = used_.size(); word-- > 0;) {
+    for (std::uint64_t left = used_[word]; left != 0;) {
+      const auto bit = static_cast<std::size_t>(std::bit_width(left)) - 1;
+      left ^= std::uint64_t{1} << bit;
+      for (Block* b = bins_[word * 64 + bit].newest; b != nullptr; b = b->range.older) {
+        if (most-- == 0) return;
+        visit(*b);
+      }
+    }
+  }
+}
 
 }  // namespace weir::pages

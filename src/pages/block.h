@@ -18,6 +18,7 @@ enum class Rest : std::uint8_t {
   Odd,     // as pages that moved away left it: one or the other
   Open,    // it can be written to: pages appear
   Closed,  // every access faults
+  Apart,   // so too; addresses for blocks without pages, away from those that have some
 };
 
 // What the arena knows about the addresses of a block. Pages are in place only from its start on:

@@ -57,8 +57,25 @@ Block* Arena::find_or_gather(std::size_t pages, std::size_t alignment) {
       ++counters_.reuses;
       return &heap_.cut(*found, pages, tried);
     }
-  Block* found = alignment == 1 ? gather_stock(pages) : nullptr;
-  return found == nullptr ? nullptr : &heap_.cut(*found, pages, natural);
+  if (alignment > 1 || committed_ + pages <= cap_) return nullptr;
+  if (Block* found = gather_stock(pages)) return &heap_.cut(*found, pages, natural);
+  return mend_gap(pages);
+}
+
+// Where free neighbours have most of the pages, only the others need to be brought there.
+Block* Arena::mend_gap(std::size_t pages) {
+  const Gap gap = heap_.gap(pages);
+  if (gap.held == 0) return nullptr;
+  Block& first = heap_.claim(gap);
+  try {
+    for (Block* block = &first; block != nullptr && block->address < gap.span.end();
+         block = block->range.right)
+      fill(*block);
+  } catch (const NoPages&) {
+    heap_.unclaim(first, gap);
+    throw;
+  }
+  return &heap_.fuse(first, gap);
 }
 
 // A block that is being filled must not be taken for a donor.
@@ -83,7 +100,7 @@ void Arena::fill(Block& block) {
     if (missing < kGranule && heap_.full(missing, 1) == nullptr) gather_stock(missing);
     const Run run = heap_.find(missing, missing);
     WEIR_CHECK(run.pages > 0, missing, committed_, in_use_, cap_);
-    if (worth_moving(run))
+    if (worth_moving(run, block.pages))
       take(run, block);
     else
       must(drop_small(committed_ + missing - cap_), missing);
@@ -142,7 +159,7 @@ Block* Arena::gather_stock(std::size_t pages) {
   }
   if (2 * pages > kBatch) return nullptr;
   const Run run = heap_.find(pages, kBatch);
-  if (run.pages < 2 * pages || !worth_moving(run)) return nullptr;
+  if (run.pages < 2 * pages || !worth_moving(run, kBatch)) return nullptr;
   return &bring_together(run);
 }
 
@@ -194,7 +211,8 @@ bool Arena::crowded() {
 void Arena::melt() {
   for (Block* block = heap_.first(); block != nullptr; block = block->range.right) {
     Range& range = block->range;
-    if (range.life == Life::Resident || range.held > 0 || range.rest == Rest::Closed) continue;
+    const bool odd = range.rest == Rest::Odd || range.rest == Rest::Open;
+    if (range.life == Life::Resident || range.held > 0 || !odd) continue;
     if (!vm_.close(block->span())) return;
     range.rest = Rest::Closed;
     Heap::take(*block);
@@ -202,12 +220,13 @@ void Arena::melt() {
   }
 }
 
-// Pages that do not move are given back, and others appear when they are touched. Huge pages appear
-// so fast that of long runs only whole ones are worth moving.
-bool Arena::worth_moving(const Run& run) {
+// Pages that do not move are given back, and others appear when they are touched. In a large block
+// huge ones appear, so fast that of long runs only whole ones are worth moving.
+bool Arena::worth_moving(const Run& run, std::size_t target) {
   if (!vm_.moves() || crowded()) return false;
   if (worth_moving_ > 0) return run.pages >= worth_moving_;
-  if (short_ && vm_.has_huge_pages() && run.pages > kBatch) return run.pages >= kGranule;
+  const bool huge = short_ && target >= kGranule && vm_.has_huge_pages();
+  if (huge && run.pages > kBatch) return run.pages >= kGranule;
   const double calls = has_evicted(run) ? 2 : 1;
   return calls * move_ns_ <= static_cast<double>(run.pages) * touch_ns_;
 }

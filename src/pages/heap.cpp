@@ -9,12 +9,48 @@ namespace weir::pages {
 
 namespace {
 constexpr std::size_t kBlocksAtOnce = 256;
+constexpr int kGapsLookedAt = 16;
 
 bool donates(const Block* block) {
   return block != nullptr && block->range.life != Life::Resident && block->range.held > 0;
 }
 
 bool full(const Block& block) { return block.range.held == block.pages; }
+
+bool is_free(const Block* block) { return block != nullptr && block->range.life == Life::Free; }
+
+// Pages in place within the span, which begins in this block or behind it.
+std::size_t held_within(const Block* block, Span span) {
+  std::size_t held = 0;
+  for (; block != nullptr && block->address < span.end(); block = block->range.right) {
+    const std::byte* from = std::max(block->address, span.address);
+    const std::byte* to = std::min(block->held().end(), span.end());
+    if (from < to) held += static_cast<std::size_t>(to - from) / kPage;
+  }
+  return held;
+}
+
+// Of the free blocks around the seed: what has most pages in place begins or ends with a block.
+Gap gap_around(Block& seed, std::size_t pages) {
+  const auto bytes = static_cast<std::ptrdiff_t>(pages * kPage);
+  Block *first = &seed, *last = &seed;
+  while (is_free(first->range.left) && seed.address - first->address < bytes)
+    first = first->range.left;
+  while (is_free(last->range.right) && last->span().end() - seed.span().end() < bytes)
+    last = last->range.right;
+  if (last->span().end() - first->address < bytes) return {};
+  Gap best;
+  for (Block* block = first; block != last->range.right; block = block->range.right) {
+    for (std::byte* begin : {block->address, block->span().end() - bytes}) {
+      const Span span{std::clamp(begin, first->address, last->span().end() - bytes), pages};
+      const std::size_t held = held_within(first, span);
+      if (held > best.held) best = {first, span, held};
+    }
+  }
+  while (best.first != nullptr && best.first->span().end() <= best.span.address)
+    best.first = best.first->range.right;
+  return best;
+}
 
 Block* aligned(const Bins& bins, std::size_t pages, std::size_t alignment) {
   Block* block = bins.at_least(pages);
@@ -27,7 +63,10 @@ Block* aligned(const Bins& bins, std::size_t pages, std::size_t alignment) {
 Heap::Heap(Span all) : first_{&new_block()} {
   first_->address = all.address;
   first_->pages = all.pages;
+  Block& apart = split(*first_, all.pages / 2);
+  apart.range.rest = Rest::Apart;
   bin(*first_);
+  bin(apart);
 }
 
 std::size_t Heap::skip(const Block& block, std::size_t alignment) {
@@ -36,10 +75,9 @@ std::size_t Heap::skip(const Block& block, std::size_t alignment) {
 }
 
 bool Heap::joinable(const Block& left, const Block* right) {
-  const auto is_free = [](const Block* block) {
-    return block != nullptr && block->range.life == Life::Free && block->range.bin != nullptr;
-  };
-  return is_free(&left) && is_free(right) && pages::full(left) == pages::full(*right) &&
+  const auto in_bin = [](const Block* block) { return block->range.bin != nullptr; };
+  return is_free(&left) && is_free(right) && in_bin(&left) && in_bin(right) &&
+         pages::full(left) == pages::full(*right) &&
          (pages::full(left) || left.range.rest == right->range.rest);
 }
 
@@ -60,13 +98,77 @@ Block* Heap::full(std::size_t pages, std::size_t alignment) const {
 
 // What is open already costs no call, and what is odd is of no other use.
 Block* Heap::empty(std::size_t pages, std::size_t alignment) const {
-  for (const Bins* bins : {&open_, &odd_, &closed_})
+  for (const Bins* bins : {&open_, &odd_, &closed_, &apart_})
     if (Block* block = aligned(*bins, pages, alignment)) return block;
   return nullptr;
 }
 
+Gap Heap::gap(std::size_t pages) const {
+  Gap best;
+  full_.visit_largest(kGapsLookedAt, [&](Block& seed) {
+    const Gap gap = gap_around(seed, pages);
+    if (gap.held > best.held) best = gap;
+  });
+  return best;
+}
+
+Block& Heap::claim(const Gap& gap) {
+  const auto skip = static_cast<std::size_t>(gap.span.address - gap.first->address) / kPage;
+  Block* first = gap.first;
+  Bins::remove(*first);
+  if (skip > 0) {
+    first = &split(*first, skip);
+    bin(*gap.first);
+  }
+  for (Block* block = first;; block = block->range.right) {
+    Bins::remove(*block);
+    const auto left = static_cast<std::size_t>(gap.span.end() - block->address) / kPage;
+    if (block->pages > left) bin(split(*block, left));
+    block->range.life = Life::Resident;
+    if (block->span().end() == gap.span.end()) return *first;
+  }
+}
+
+Block& Heap::fuse(Block& first, const Gap& gap) {
+  while (first.span().end() < gap.span.end()) absorb_right(first);
+  return first;
+}
+
+void Heap::unclaim(Block& first, const Gap& gap) {
+  for (Block* block = &first; block != nullptr && block->address < gap.span.end();
+       block = block->range.right) {
+    block->range.life = Life::Free;
+    block = &put(*block);
+  }
+}
+
 Bins& Heap::empty_bins(Rest rest) {
-  return rest == Rest::Open ? open_ : rest == Rest::Odd ? odd_ : closed_;
+  switch (rest) {
+    case Rest::Open:
+      return open_;
+    case Rest::Odd:
+      return odd_;
+    case Rest::Closed:
+      return closed_;
+    case Rest::Apart:
+      return apart_;
+  }
+  WEIR_CHECK(false, static_cast<int>(rest));
+}
+
+Block* Heap::closed(std::size_t pages) const {
+  Block* block = apart_.at_least(pages);
+  return block != nullptr ? block : closed_.at_least(pages);
+}
+
+void Heap::set_none_apart() {
+  for (Block* block = first_; block != nullptr; block = block->range.right) {
+    if (block->range.rest != Rest::Apart) continue;
+    block->range.rest = Rest::Closed;
+    if (block->range.bin == nullptr) continue;
+    Bins::remove(*block);
+    block = &put(*block);
+  }
 }
 
 Block& Heap::cut(Block& block, std::size_t pages, std::size_t alignment) {
@@ -138,6 +240,7 @@ void Heap::absorb_right(Block& block) {
   block.range.right = gone.range.right;
   if (gone.range.right != nullptr) gone.range.right->range.left = &block;
   gone.range.held = 0;
+  gone.range.life = Life::Free;
   gone.range.left = nullptr;
   gone.range.right = std::exchange(unused_, &gone);
 }

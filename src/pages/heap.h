@@ -19,6 +19,13 @@ struct Run {
   }
 };
 
+// A part of free neighbours, some with pages and some without.
+struct Gap {
+  Block* first = nullptr;  // where it begins
+  Span span;
+  std::size_t held = 0;  // pages that are in place
+};
+
 // All blocks in the order of their addresses, without a gap between them, and those that are not in
 // use by what they hold. Free neighbours are one block if they are of one kind: with pages, open
 // or not.
@@ -29,8 +36,18 @@ class Heap {
   // Free blocks with pages, or without, that have a part of this length aligned so; null: none.
   [[nodiscard]] Block* full(std::size_t pages, std::size_t alignment) const;
   [[nodiscard]] Block* empty(std::size_t pages, std::size_t alignment) const;
-  // One without pages where every access faults.
-  [[nodiscard]] Block* closed(std::size_t pages) const { return closed_.at_least(pages); }
+  // One without pages where every access faults: apart from others, if there are such addresses.
+  [[nodiscard]] Block* closed(std::size_t pages) const;
+  // A gap of this length with many pages in place; none are: there is no such gap.
+  [[nodiscard]] Gap gap(std::size_t pages) const;
+  // Its blocks, from the one that is returned on, are in no bin, and resident for all to see.
+  Block& claim(const Gap& gap);
+  // What was claimed, as one block.
+  Block& fuse(Block& first, const Gap& gap);
+  // What was claimed is free again.
+  void unclaim(Block& first, const Gap& gap);
+  // Addresses are short: from now on those that were apart are like all others.
+  void set_none_apart();
   // That part of a free block, as a block by itself that is in no bin.
   Block& cut(Block& block, std::size_t pages, std::size_t alignment);
 
@@ -68,6 +85,7 @@ class Heap {
 
   Bins full_{Bins::First::Newest}, evicted_{Bins::First::Oldest};
   Bins open_{Bins::First::Newest}, odd_{Bins::First::Newest}, closed_{Bins::First::Newest};
+  Bins apart_{Bins::First::Newest};
   std::vector<std::unique_ptr<Block[]>> owned_;
   Block* unused_ = nullptr;  // linked by `right`
   Block* first_;
