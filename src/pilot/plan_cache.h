@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "pilot/guide.h"
+#include "pilot/trial.h"
 
 namespace weir::pilot {
 
@@ -22,6 +23,7 @@ class PlanCache {
     std::shared_ptr<const Guide> guide;  // null: none was found, or none that was worth it
     Nanos online = {};                   // what the step cost without a plan, beside its own time
     Bytes margin = {};                   // of the budget that the plan does not use
+    Trial trial = {};
   };
 
   // In place of the one for the same step and budget; the one used longest ago goes.

@@ -11,6 +11,7 @@
 #include <array>
 #include <utility>
 
+#include "pilot/carried.h"
 #include "pilot/plan_cache.h"
 #include "pilot/planner.h"
 #include "pilot/step_log.h"
@@ -47,7 +48,7 @@ class Planned final : public policy::Wrapper {
 
   // What is to come back stays on the list until it is on its way.
   void look_ahead(const View& view, Ahead& ahead) override {
-    if (guide_ == nullptr) return;
+    if (guide_ == nullptr) return carried_.look_ahead(view, ahead);
     for (; looked_ <= at_; ++looked_) {
       for (std::uint32_t number : guide_->saved_after(looked_))
         if (const StorageId storage = find(view, number); storage != kNoStorage)
@@ -72,7 +73,9 @@ class Planned final : public policy::Wrapper {
              std::span<const std::uint32_t> mutated) override {
     Wrapper::begin(graph, op, mutated);
     if (!logging_) return;
+    if (log_.ops() == 0) own_begin_ = op.position;
     log_.begin(graph, op, mutated);
+    carried_.begin(graph, op);
     follow(log_.ops() - 1, log_.digest());
   }
   void declare(const Graph& graph, const OpRecord& op) override {
@@ -81,7 +84,9 @@ class Planned final : public policy::Wrapper {
   }
   void end(const OpRecord& op, Bytes scratch) override {
     Wrapper::end(op, scratch);
-    if (logging_) log_.end(op, scratch);
+    if (!logging_) return;
+    log_.end(op, scratch);
+    own_end_ = op.position + op.cost;
   }
   void add_constant(const Graph& graph, StorageId storage) override {
     Wrapper::add_constant(graph, storage);
@@ -110,7 +115,8 @@ class Planned final : public policy::Wrapper {
     logging_ = logging_ || asked_;
     asked_ = false;
     lacked_ = {};
-    spent_before_ = view.spent;
+    step_began_ = view.now;
+    carried_.end_step(view);
     if (logging_) log_.restart(view);
     budget_ = view.budget;
   }
@@ -122,25 +128,38 @@ class Planned final : public policy::Wrapper {
 
   bool take_plan() {
     std::optional<Planner::Result> made = planner_.take();
-    if (made) cache_.add({made->step, made->budget, std::move(made->guide), made->online, margin_});
-    return made.has_value();
+    if (!made) return false;
+    PlanCache::Entry* known = cache_.find(made->step, made->budget);
+    if (made->guide == nullptr && known != nullptr && known->guide != nullptr) {
+      known->trial.lose();
+      return true;
+    }
+    cache_.add({made->step, made->budget, std::move(made->guide), made->online, margin_, tried_});
+    return true;
   }
 
   void plan(const View& view) {
     const Bytes budget = view.budget;
     if (log_.ops() > kMostOps) return;
-    Nanos online = view.spent - spent_before_;
+    const Nanos took = view.now - step_began_;
+    Nanos online = took - (own_end_ - own_begin_);
+    Trial trial{took};
     if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
-      if (guide_ != nullptr && joined_ == 0 && online > known->online) known->guide = nullptr;
+      if (guide_ != nullptr && guide_ == known->guide && joined_ == 0)
+        known->guide = known->trial.judge(guide_, took);
       margin_ = std::max(margin_, known->margin);
-      if (known->guide == nullptr || !more_margin(budget)) return;
+      if (known->guide == nullptr || known->trial.lost() || !known->trial.over()) return;
+      if (!more_margin(budget)) return;
       online = known->online;
+      trial = known->trial;
     } else {
       if (!seen_before(log_.digest())) return;
       planned_again_ = 0;
     }
     margin_ = std::max(margin_, share(budget, 128));
-    if (!planner_.busy()) planner_.start(log_, {budget, margin_, view.tier}, online);
+    if (planner_.busy()) return;
+    tried_ = std::move(trial);
+    planner_.start(log_, {budget, margin_, view.tier}, online);
   }
 
   // Steps that differ each time are not worth planning: it would only take the program's cores.
@@ -256,12 +275,15 @@ class Planned final : public policy::Wrapper {
   Plans own_;
   PlanCache& cache_;
   StepLog log_;
+  Carried carried_;
   bool logging_;  // if there are plans; else after the first step in which something had to go
   bool asked_ = false;  // in this step
   Bytes budget_;
-  Bytes margin_;        // what a plan may not use
-  Bytes lacked_;        // what had to go in this step although the plan wanted it
-  Nanos spent_before_;  // this step, on what had to be run again
+  Bytes margin_;  // what a plan may not use
+  Bytes lacked_;  // what had to go in this step although the plan wanted it
+  Nanos step_began_;
+  Nanos own_begin_, own_end_;              // of its ops, by the time of the program's own
+  Trial tried_;                            // of the step that is being planned
   std::array<std::uint64_t, 128> seen_{};  // steps without a plan, by their digests
   std::size_t next_seen_ = 0;
   int planned_again_ = 0;
