@@ -36,6 +36,8 @@ Json json_of(const sim::ReplayResult& result, const Trace& trace) {
                {"releases", result.counters.releases},
                {"recomputes", result.counters.recomputes},
                {"scored", result.counters.scored}};
+  for (const sim::ReplayResult::Step& step : result.steps)
+    json["steps"].push_back({{"clock_ns", step.took.n}, {"base_ns", step.base.n}});
   if (ok) return json;
   if (result.stopped_in) json["stopped_in"] = trace.names[trace.ops[*result.stopped_in].name];
   if (result.status != sim::Status::OutOfBudget) return json;

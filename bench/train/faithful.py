@@ -4,7 +4,8 @@
     .venv/bin/python bench/train/faithful.py --nets resnet50,tree_lstm --budgets 0.7,0.5
 
 The measured slowdown is the median step inside the budget over the one at 1.0x: same allocator,
-same interposer, nothing evicted. The predicted one is what `weir replay` says of a recorded trace.
+same interposer, nothing evicted. The predicted one is that of the same steps, after the warm-up, when
+`weir replay` runs a recorded trace.
 """
 
 import argparse
@@ -27,7 +28,7 @@ def arguments_of():
     option("--nets", default=",".join(marks.NETS), help="separated by commas")
     option("--budgets", default="0.7,0.5,0.3", help="shares of the peak")
     option("--rounds", type=int, default=3)
-    option("--warmup", type=int, default=2)
+    option("--warmup", type=int, default=6, help="steps that are not counted")
     option("--steps", type=int, default=4)
     option("--threads", type=int, default=2)
     option("--sizes", choices=("bench", "test"), default="bench")
@@ -45,12 +46,18 @@ def record(net, trace, arguments, more):
     return runs.execute([*command, "-m", "zoo.train", net, "--steps", steps, *more])[1]
 
 
-def predicted(trace, budget, policy, command):
-    """What the simulator says of the trace inside so many bytes."""
-    arguments = ["replay", str(trace), "--budget", str(budget), "--limit", "none", "--json"]
-    arguments += ["--policy", policy]
-    done, failure = runs.execute([str(command), *arguments])
-    return {"status": failure, "slowdown": None} if failure else json.loads(done.stdout)
+def predicted(trace, budget, arguments):
+    """What the simulator says of the trace inside so many bytes: a status, and the slowdown."""
+    command = [str(arguments.weir), "replay", str(trace), "--budget", str(budget)]
+    command += ["--limit", "none", "--json", "--policy", arguments.policy]
+    done, failure = runs.execute(command)
+    if failure:
+        return failure, None
+    said = json.loads(done.stdout)
+    steps = said.get("steps", [])[arguments.warmup :]
+    if said["status"] != "ok" or not steps:
+        return said["status"], None
+    return said["status"], statistics.median(step["clock_ns"] / step["base_ns"] for step in steps)
 
 
 def measure(net, shares, arguments, more):
@@ -78,8 +85,7 @@ def row_of(net, share, outcomes, trace, arguments):
     row["measured"] = slowdown_of(mine, outcomes["1.0"])
     row["budget_bytes"] = mine[-1].weir.get("budget_bytes")
     if row["budget_bytes"]:
-        simulated = predicted(trace, row["budget_bytes"], arguments.policy, arguments.weir)
-        row |= {"predicted": simulated["slowdown"], "simulated": simulated["status"]}
+        row["simulated"], row["predicted"] = predicted(trace, row["budget_bytes"], arguments)
     return row
 
 

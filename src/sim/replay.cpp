@@ -43,6 +43,7 @@ class Replay {
                      *policy_, executor_);
     executor_.graph = &manager_->graph();
     executor_.turnover = trace.turnover;
+    step_began_ = executor_.clock;
     manager_->reserve(trace.tensors.size(), trace.ops.size());
     for (const TraceOp& op : trace.ops) result_.base += op.cost;
     if (options.limit) most_recompute_ = static_cast<double>(result_.base.n) * (*options.limit - 1);
@@ -87,8 +88,15 @@ class Replay {
       case EventKind::Keep:
         return keep(tensor);
       case EventKind::Step:
-        return manager_->end_step();
+        return end_step();
     }
+  }
+
+  void end_step() {
+    manager_->end_step();
+    result_.steps.push_back({executor_.clock - step_began_, step_base_});
+    step_began_ = executor_.clock;
+    step_base_ = {};
   }
 
   void show(std::uint64_t op) const {
@@ -130,6 +138,7 @@ class Replay {
     WEIR_CHECK(op.outputs == 0 || index(first) == op.first_output, first, op.first_output);
     restore(ticket);
     launch(op, ticket);
+    step_base_ += op.cost;
     manager_->end(std::move(ticket), op.scratch);
   }
 
@@ -173,6 +182,7 @@ class Replay {
   std::vector<Output> outputs_;
   double most_recompute_ = 0;
   std::optional<std::uint32_t> running_;  // the op that ran last, or runs now
+  Nanos step_began_, step_base_;
   ReplayResult result_;
 };
 

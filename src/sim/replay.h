@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "weir/manager.h"
 #include "weir/registry.h"
@@ -38,6 +39,11 @@ struct ReplayResult {
   // budget, the bytes asked for and those that could not be given up.
   std::optional<std::uint32_t> stopped_in;
   Bytes need, held;
+  // Of every step that ended: how long it took, and how long the trace's own ops.
+  struct Step {
+    Nanos took, base;
+  };
+  std::vector<Step> steps;
 
   [[nodiscard]] double slowdown() const {
     return base.n == 0 ? 1.0 : static_cast<double>(clock.n) / static_cast<double>(base.n);

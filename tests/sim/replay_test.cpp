@@ -92,6 +92,24 @@ TEST(Replay, AddsUp) {
   EXPECT_FALSE(result.stopped_in);
 }
 
+TEST(Replay, TellsHowLongEachStepTook) {
+  const Trace trace = trace::training_step(3, {.steps = 3, .ops = 30});
+  const Bytes peak = trace::liveness_peak(trace);
+  const ReplayResult result = run(trace, "h_dtr_eq", {.budget = {peak.n * 4 / 5}, .limit = 50.0});
+  ASSERT_EQ(result.status, Status::Ok);
+  ASSERT_EQ(result.steps.size(), 3u);
+  Nanos took, base;
+  for (const ReplayResult::Step& step : result.steps) {
+    EXPECT_GT(step.base, Nanos{});
+    EXPECT_GE(step.took, step.base);
+    took += step.took;
+    base += step.base;
+  }
+  EXPECT_EQ(base, result.base);
+  EXPECT_EQ(took, result.clock);
+  EXPECT_GT(took, base);
+}
+
 TEST(Replay, SaysWhatItWouldHaveTaken) {
   trace::TraceBuilder builder{ViewRule::Keep, "big"};
   const trace::Output big{.size = {70}};
