@@ -76,6 +76,10 @@ class Policy {
   // A candidate that can go, at no cost, for something that is brought back ahead.
   virtual std::optional<Choice> spare(const View& /*view*/) { return std::nullopt; }
 
+  // So much of the budget had better stay free, as long as there is a candidate to go for it. Ops
+  // that are run again may use it, and so may any if nothing else is left.
+  [[nodiscard]] virtual Bytes reserve() const { return {}; }
+
   // What the program does; of ops that are run again a policy is not told. An op begins (what it
   // changes are positions among its inputs), its outputs and its cost are known, it has run.
   virtual void begin(const Graph& /*graph*/, const OpRecord& /*op*/,

@@ -162,6 +162,10 @@ void State::drop(OpId op) {
 }
 
 Charge State::charge(Bytes size) {
+  const Bytes reserve = policy_.reserve();
+  while (reserve > Bytes{} && ledger.used() + size > ledger.budget() - reserve &&
+         reclaim_for_reserve(size)) {
+  }
   for (;;) {
     if (std::optional<Charge> charge = ledger.try_charge(size)) return std::move(*charge);
     if (!reclaim_one(size)) throw OutOfBudget{size, ledger.budget(), ledger.used()};
@@ -173,6 +177,20 @@ Bytes State::reclaim_bytes(Bytes size) {
   while (before - ledger.used() < size && reclaim_one(size - (before - ledger.used()))) {
   }
   return before - ledger.used();
+}
+
+// Only what goes easily.
+bool State::reclaim_for_reserve(Bytes need) {
+  if (restoring_ != nullptr) return false;
+  wake();
+  if (spent_.size() != 0) return reclaim(spent_.last()), true;
+  if (pool_.size() == 0) return false;
+  const std::optional<Choice> choice = policy_.choose(view(), need);
+  counters.scored = policy_.scored();
+  if (!choice) return false;
+  WEIR_CHECK(graph[choice->victim].place == Place::Candidate, choice->victim);
+  reclaim(choice->victim, choice->by_plan);
+  return true;
 }
 
 bool State::reclaim_one(Bytes need) {

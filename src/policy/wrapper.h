@@ -21,6 +21,7 @@ class Wrapper : public Policy {
   }
   void look_ahead(const View& view, Ahead& ahead) override { inner_->look_ahead(view, ahead); }
   std::optional<Choice> spare(const View& view) override { return inner_->spare(view); }
+  [[nodiscard]] Bytes reserve() const override { return inner_->reserve(); }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> mutated) override {
     inner_->begin(graph, op, mutated);

@@ -83,6 +83,10 @@ std::vector<Disturbance> draw_disturbances(base::Rng& rng, const Trace& trace, B
                      .tensor = references[rng.below(references.size())]});
     follow(trace, trace.events[i], references);
   }
+  for (std::size_t i = 0; i < trace.events.size(); ++i)
+    if (rng.chance(1, 16))
+      all.push_back({.before = i, .kind = Disturbance::SetReserve, .bytes = {draw_bytes(0).n / 4}});
+  std::ranges::stable_sort(all, {}, &Disturbance::before);
   return all;
 }
 
@@ -127,7 +131,7 @@ std::span<const Disturbance> before(const std::vector<Disturbance>& all, std::si
 }
 
 void describe_more(const RunOptions& options, std::size_t event, std::ostream& out) {
-  static const char* const kDisturbances[] = {"write", "reclaim", "set budget"};
+  static const char* const kDisturbances[] = {"write", "reclaim", "set budget", "set reserve"};
   out << ", smallest " << options.smallest.n << (options.recompute ? "" : ", no recompute")
       << (options.reuse_ids ? ", ids used again" : "")
       << (options.only_wanted ? ", only what is wanted delivered" : "");
@@ -161,6 +165,7 @@ void add(Coverage& all, const Coverage& run) {
   all.rescues += run.rescues != 0;
   all.doomed += run.doomed != 0;
   all.gave_way += run.gave_way != 0;
+  all.for_reserve += run.for_reserve != 0;
   all.taken_back += run.taken_back != 0;
   all.spent += run.spent != 0;
   all.banished += run.banished != 0;

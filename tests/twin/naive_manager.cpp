@@ -31,6 +31,8 @@ void NaiveManager::disturb(const Disturbance& disturbance) {
       return reclaim_bytes(disturbance.bytes);
     case Disturbance::SetBudget:
       return set_budget(disturbance.bytes);
+    case Disturbance::SetReserve:
+      reserve_ = disturbance.bytes;
   }
 }
 

@@ -34,11 +34,12 @@ struct NaiveOptions {
 // How often the interesting things happened.
 struct Coverage {
   std::uint64_t evictions = 0, recomputes = 0, out_of_budget = 0, broken_off = 0;
-  std::uint64_t rescues = 0;     // evicted readers restored before a change in place
-  std::uint64_t doomed = 0;      // evicted, unreferenced readers that died before one
-  std::uint64_t gave_way = 0;    // storages taken from ops that wait
-  std::uint64_t taken_back = 0;  // ops that got their inputs back
-  std::uint64_t spent = 0;       // spent storages that made room
+  std::uint64_t rescues = 0;      // evicted readers restored before a change in place
+  std::uint64_t doomed = 0;       // evicted, unreferenced readers that died before one
+  std::uint64_t gave_way = 0;     // storages taken from ops that wait
+  std::uint64_t taken_back = 0;   // ops that got their inputs back
+  std::uint64_t for_reserve = 0;  // storages reclaimed to keep some of the budget free
+  std::uint64_t spent = 0;        // spent storages that made room
   std::uint64_t banished = 0;
   std::uint64_t collected = 0;     // storages that died at the end of a step
   std::uint64_t in_place = 0;      // changes in place replayed
@@ -135,6 +136,7 @@ class NaiveManager {
   void reclaim_bytes(Bytes size);
   void set_budget(Bytes budget);
   bool reclaim_one();
+  bool reclaim_for_reserve();
   void reclaim(StorageId storage);
   bool offload(StorageId storage);
   [[nodiscard]] Bytes in_tier() const;
@@ -175,6 +177,7 @@ class NaiveManager {
   std::set<TensorId> defined_;           // ViewRule::Rerun: their op ran since the storage came
   std::map<TensorId, Bytes> delivered_;  // outputs of the running op
   std::vector<Waiting> waiting_;         // outermost first
+  Bytes reserve_;
   bool restoring_ = false;               // a replay runs now, or a fetch
   std::vector<TensorId> rescue_;         // readers of the old bytes that must be saved
   std::vector<StorageId> doomed_;        // readers of the old bytes that nobody wants

@@ -28,6 +28,8 @@ void NaiveManager::allocate(Bytes size, TensorId output) {
 }
 
 void NaiveManager::make_room(Bytes size) {
+  while (used() + size > options_.budget - reserve_ && reclaim_for_reserve()) {
+  }
   while (used() + size > options_.budget) {
     if (reclaim_one()) continue;
     status_ = "out of budget";
@@ -44,6 +46,16 @@ void NaiveManager::reclaim_bytes(Bytes size) {
 void NaiveManager::set_budget(Bytes budget) {
   options_.budget = budget;
   if (used() > budget) reclaim_bytes(used() - budget);
+}
+
+bool NaiveManager::reclaim_for_reserve() {
+  if (reserve_ == Bytes{} || restoring_) return false;
+  const StorageId choice = policy_.choose(graph_, candidates_, clock_);
+  const StorageId victim = spent_.empty() ? choice : spent_.back();
+  if (victim == kNoStorage) return false;
+  ++coverage_.for_reserve;
+  reclaim(victim);
+  return true;
 }
 
 bool NaiveManager::reclaim_one() {

@@ -2,9 +2,25 @@
 
 #include <algorithm>
 
+#include "policy/wrapper.h"
 #include "weir/errors.h"
 
 namespace weir::twin {
+
+namespace {
+
+// As it is, but for what it wants to stay free.
+class Reserving final : public policy::Wrapper {
+ public:
+  Reserving(std::unique_ptr<Policy> inner, const Bytes& reserve)
+      : Wrapper{std::move(inner)}, reserve_{reserve} {}
+  [[nodiscard]] Bytes reserve() const override { return reserve_; }
+
+ private:
+  const Bytes& reserve_;
+};
+
+}  // namespace
 
 RealRun::RealRun(const Trace& trace, const RunOptions& options)
     : trace_{trace},
@@ -16,6 +32,7 @@ RealRun::RealRun(const Trace& trace, const RunOptions& options)
   policy_ = entry.make(
       {.seed = options.seed, .future = future_ ? &*future_ : nullptr, .plans = options.plans});
   if (options.wrap != nullptr) policy_ = options.wrap(std::move(policy_));
+  policy_ = std::make_unique<Reserving>(std::move(policy_), reserve_);
   manager_.emplace(Options{.budget = options.budget,
                            .deallocation = options.deallocation,
                            .restore = options.restore,
@@ -54,6 +71,9 @@ void RealRun::disturb(std::size_t disturbance) {
       return;
     case Disturbance::SetBudget:
       return manager_->set_budget(what.bytes);
+    case Disturbance::SetReserve:
+      reserve_ = what.bytes;
+      return;
   }
 }
 

@@ -92,6 +92,7 @@ class RealRun final : private Executor {
   const RunOptions options_;
   Contents contents_;
   std::optional<sim::TraceFuture> future_;
+  Bytes reserve_;
   std::unique_ptr<Policy> policy_;
   std::optional<Manager> manager_;
   std::vector<TensorId> tensors_;    // by tensor of the trace: the manager's

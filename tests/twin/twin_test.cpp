@@ -48,9 +48,9 @@ TEST_P(Twin, AgreesWithTheManagerAfterEveryEvent) {
             << ", ran out of budget " << coverage.out_of_budget << ", were broken off "
             << coverage.broken_off << ", rescued readers " << coverage.rescues
             << ", gave up readers " << coverage.doomed << ", gave way " << coverage.gave_way
-            << ", took back " << coverage.taken_back << ", used up spent storages "
-            << coverage.spent << ", banished " << coverage.banished << ", collected "
-            << coverage.collected << ", replayed in place " << coverage.in_place
+            << ", for the reserve " << coverage.for_reserve << ", took back " << coverage.taken_back
+            << ", used up spent storages " << coverage.spent << ", banished " << coverage.banished
+            << ", collected " << coverage.collected << ", replayed in place " << coverage.in_place
             << ", dropped a half restored sibling " << coverage.half_dropped << ", offloaded "
             << coverage.offloads << ", fetched " << coverage.fetches << ", reclaimed for free "
             << coverage.for_free << ", had a full tier " << coverage.homeless << ", buried at once "
@@ -67,6 +67,7 @@ TEST_P(Twin, AgreesWithTheManagerAfterEveryEvent) {
   if (GetParam().restore == RestoreOrder::Lean) {
     EXPECT_GT(coverage.spent, 0u);
     EXPECT_GT(coverage.gave_way, 0u);
+    EXPECT_GT(coverage.for_reserve, 0u);
     EXPECT_GT(coverage.taken_back, 0u);
   }
   if (GetParam().views == ViewRule::Keep) {
