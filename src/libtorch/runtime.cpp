@@ -80,7 +80,7 @@ void Runtime::start(const RunOptions& options) {
   auto core = std::make_unique<Core>();
   const PolicyEntry& policy = find_policy(options.policy);
   if (!options.plans.empty()) core->plans = Plans::load(options.plans);
-  core->policy = policy.make({.background = true, .plans = &core->plans});
+  core->policy = policy.make({.background = true, .scatters = true, .plans = &core->plans});
   core->disk = make_tier(options.tier);
   if (core->disk) core->tier = std::make_unique<tier::QueuedTier>(*core->disk);
   const std::optional<trace::Info> known = known_from(options.trace);

@@ -72,10 +72,12 @@ std::optional<Guide> Guide::make(const StepLog& step, const Room& room, StepLog:
   }
   const Bytes least = plan::floor_of(problem).budget;
   if (least > room.budget) return std::nullopt;
-  const Bytes budget = std::max(least, room.budget - room.margin);
+  const Bytes budget = std::max(least, room.budget - room.margin - room.reserve);
   const std::optional<plan::Stays> stays = plan::plan_fast(problem, budget, effort_for(problem));
   if (!stays) return std::nullopt;
-  return Guide{step, numbered.numbers, *stays};
+  Guide guide{step, numbered.numbers, *stays};
+  guide.reserve_ = room.reserve;
+  return guide;
 }
 
 Guide::Guide(const StepLog& step, std::span<const std::uint32_t> numbers, const plan::Stays& stays)

@@ -22,6 +22,7 @@ class Guide {
   struct Room {
     Bytes budget;
     Bytes margin = {};               // better not used
+    Bytes reserve = {};              // to stay free while the plan is followed
     std::optional<Reach> tier = {};  // what goes may also be copied there
   };
   // Plans the step with plan/fast. Nothing if no schedule was found that keeps the budget.
@@ -56,6 +57,7 @@ class Guide {
     return number < carried_.size() ? carried_[number] : kNoStorage;
   }
 
+  [[nodiscard]] Bytes reserve() const { return reserve_; }  // as it was asked for
   // What the plan adds to the step's own time, at most.
   [[nodiscard]] Nanos added() const { return added_; }
 
@@ -63,8 +65,8 @@ class Guide {
   static Guide load(ArchiveReader& archive);
   template <typename Archive, typename Self>
   static void fields(Archive& archive, Self& self) {
-    archive(self.digests_, self.added_, self.stays_, self.away_, self.leaves_, self.saved_,
-            self.brought_, self.reads_, self.away_at_start_, self.carried_);
+    archive(self.digests_, self.added_, self.reserve_, self.stays_, self.away_, self.leaves_,
+            self.saved_, self.brought_, self.reads_, self.away_at_start_, self.carried_);
   }
 
  private:
@@ -95,6 +97,7 @@ class Guide {
 
   std::vector<std::uint64_t> digests_;  // by op
   Nanos added_;
+  Bytes reserve_;
   Rows stays_, away_;     // by number: where each stay begins and ends; ascending
   Rows leaves_;           // by op: numbers
   Rows saved_, brought_;  // by op: numbers

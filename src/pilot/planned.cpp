@@ -27,6 +27,7 @@ class Planned final : public policy::Wrapper {
  public:
   Planned(std::unique_ptr<Policy> online, const PolicyInputs& inputs)
       : Wrapper{std::move(online), static_cast<Changes>(Change::Offered)},
+        scatters_{inputs.scatters},
         planner_{inputs.background},
         cache_{inputs.plans != nullptr ? inputs.plans->cache() : own_.cache()},
         logging_{cache_.size() > 0} {}
@@ -63,6 +64,9 @@ class Planned final : public policy::Wrapper {
       ahead.bring.push_back(storage);
       return false;
     });
+  }
+  [[nodiscard]] Bytes reserve() const override {
+    return guide_ == nullptr ? Wrapper::reserve() : guide_->reserve();
   }
   std::optional<Choice> spare(const View& view) override {
     if (guide_ == nullptr) return Wrapper::spare(view);
@@ -122,19 +126,24 @@ class Planned final : public policy::Wrapper {
   }
 
  private:
-  static constexpr int kMostAgain = 2;  // plans for one step after the first
+  struct Attempt {
+    int number = 0;
+    Trial trial = {};
+  };
+  static constexpr int kMostAgain = 2;  // plans for one step with more margin
   // A plan for more would take seconds of a core that the program wants.
   static constexpr std::uint32_t kMostOps = 5000;
 
   bool take_plan() {
     std::optional<Planner::Result> made = planner_.take();
     if (!made) return false;
+    const Attempt& tried = attempt_;
     PlanCache::Entry* known = cache_.find(made->step, made->budget);
-    if (made->guide == nullptr && known != nullptr && known->guide != nullptr) {
-      known->trial.lose();
-      return true;
-    }
-    cache_.add({made->step, made->budget, std::move(made->guide), made->online, margin_, tried_});
+    if (made->guide == nullptr && known != nullptr)
+      known->attempt = tried.number;
+    else
+      cache_.add({made->step, made->budget, std::move(made->guide), made->online, margin_,
+                  tried.number, tried.trial});
     return true;
   }
 
@@ -143,23 +152,31 @@ class Planned final : public policy::Wrapper {
     if (log_.ops() > kMostOps) return;
     const Nanos took = view.now - step_began_;
     Nanos online = took - (own_end_ - own_begin_);
-    Trial trial{took};
+    Attempt next{scatters_ ? 0 : PlanCache::kNoMoreTrials, Trial{took}};
     if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
       if (guide_ != nullptr && guide_ == known->guide && joined_ == 0)
         known->guide = known->trial.judge(guide_, took);
       margin_ = std::max(margin_, known->margin);
-      if (known->guide == nullptr || known->trial.lost() || !known->trial.over()) return;
-      if (!more_margin(budget)) return;
+      next = {known->attempt + 1, known->trial};
       online = known->online;
-      trial = known->trial;
-    } else {
-      if (!seen_before(log_.digest())) return;
-      planned_again_ = 0;
+      if (!next.trial.over() || !worth_it(*known, next.number, budget)) return;
+    } else if (!seen_before(log_.digest())) {
+      return;
     }
-    margin_ = std::max(margin_, share(budget, 128));
     if (planner_.busy()) return;
-    tried_ = std::move(trial);
-    planner_.start(log_, {budget, margin_, view.tier}, online);
+    margin_ = std::max(margin_, share(budget, 128));
+    attempt_ = std::move(next);
+    const Bytes reserve = attempt_.number == 0 ? share(budget, 16) : Bytes{};
+    planner_.start(log_, {budget, margin_, reserve, view.tier}, online);
+  }
+
+  // Something takes bytes that no log knows of: what a plan may use is less by as much.
+  bool worth_it(const PlanCache::Entry& known, int attempt, Bytes budget) {
+    if (attempt <= PlanCache::kNoMoreTrials) return true;
+    if (known.guide == nullptr || attempt > PlanCache::kNoMoreTrials + kMostAgain) return false;
+    if (lacked_ <= share(budget, 64)) return false;
+    margin_ = std::min(margin_ + lacked_, share(budget, 8));
+    return true;
   }
 
   // Steps that differ each time are not worth planning: it would only take the program's cores.
@@ -167,14 +184,6 @@ class Planned final : public policy::Wrapper {
     if (std::ranges::find(seen_, step) != seen_.end()) return true;
     seen_[next_seen_++ % seen_.size()] = step;
     return false;
-  }
-
-  // Something takes bytes that no log knows of: what the plan may use is less by as much.
-  bool more_margin(Bytes budget) {
-    if (planned_again_ == kMostAgain || lacked_ <= share(budget, 64)) return false;
-    ++planned_again_;
-    margin_ = std::min(margin_ + lacked_, share(budget, 8));
-    return true;
   }
 
   // Where a step leaves its plan there may be another that begins in the same way.
@@ -271,7 +280,9 @@ class Planned final : public policy::Wrapper {
     brought_.clear();
   }
 
+  bool scatters_;
   Planner planner_;
+  Attempt attempt_;  // at the step that is being planned
   Plans own_;
   PlanCache& cache_;
   StepLog log_;
@@ -283,10 +294,8 @@ class Planned final : public policy::Wrapper {
   Bytes lacked_;  // what had to go in this step although the plan wanted it
   Nanos step_began_;
   Nanos own_begin_, own_end_;              // of its ops, by the time of the program's own
-  Trial tried_;                            // of the step that is being planned
   std::array<std::uint64_t, 128> seen_{};  // steps without a plan, by their digests
   std::size_t next_seen_ = 0;
-  int planned_again_ = 0;
 
   std::shared_ptr<const Guide> guide_;  // of this step; null: none
   std::uint32_t at_ = 0;                // the op that began last

@@ -19,7 +19,7 @@ namespace weir {
 namespace {
 
 constexpr std::string_view kMagic = "WEIRPLAN";
-constexpr std::uint32_t kVersion = 1;  // one more when what is saved changes
+constexpr std::uint32_t kVersion = 2;  // one more when what is saved changes
 constexpr std::size_t kHead = kMagic.size() + sizeof(kVersion), kTail = sizeof(std::uint64_t);
 constexpr std::uintmax_t kMostBytesOfFile = std::uintmax_t{1} << 28;
 

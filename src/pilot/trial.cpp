@@ -11,8 +11,7 @@ std::shared_ptr<const Guide> Trial::judge(std::shared_ptr<const Guide> followed,
   if (followed == best_) return followed;
   if (++follows_ > 1) time_ = std::min(time_, took);
   if (follows_ < kFollows) return followed;
-  lost_ = time_ > best_time_;
-  if (!lost_) {
+  if (time_ <= best_time_) {
     best_ = std::move(followed);
     best_time_ = time_;
   }

@@ -18,16 +18,12 @@ class Trial {
   std::shared_ptr<const Guide> judge(std::shared_ptr<const Guide> followed, Nanos took);
   // Has the plan that is followed been compared with what was there before?
   [[nodiscard]] bool over() const { return follows_ == 0; }
-  // Was the last one that was tried worse, or was there none?
-  [[nodiscard]] bool lost() const { return lost_; }
-  void lose() { lost_ = true; }
 
  private:
   std::shared_ptr<const Guide> best_;  // null: to do without one
   Nanos best_time_{INT64_MAX};
   Nanos time_{INT64_MAX};  // the least, of the plan that is tried
   int follows_ = 0;        // of the plan that is tried
-  bool lost_ = false;
 };
 
 }  // namespace weir::pilot

@@ -87,7 +87,8 @@ TEST(Plans, ComeBackAsTheyWere) {
     std::optional<Reach> tier;
     if (copies)
       tier = Reach{.link = {.write = {{}, 100}, .read = {{}, 100}}, .capacity = {1 << 20}};
-    std::optional<Guide> made = Guide::make(step, {budget, {budget.n / 128}, tier});
+    std::optional<Guide> made =
+        Guide::make(step, {.budget = budget, .margin = {budget.n / 128}, .tier = tier});
     ASSERT_TRUE(made);
     std::size_t saved = 0;
     for (std::uint32_t op = 0; op < step.ops(); ++op) saved += made->saved_after(op).size();

@@ -55,6 +55,7 @@ class Garble {
 
  private:
   void garble(auto& rows) { std::remove_reference_t<decltype(rows)>::fields(*this, rows); }
+  void garble(Bytes& reserve) { reserve = {static_cast<std::int64_t>(number(1000))}; }
   void garble(std::vector<std::uint32_t>& numbers) {
     numbers.resize(rng_.below(8));
     for (std::uint32_t& each : numbers) each = number(storages_);
@@ -115,7 +116,8 @@ std::vector<Guide> some_guides() {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Drawn drawn{seed};
     for (const StepLog& step : drawn.steps)
-      if (std::optional<Guide> guide = Guide::make(step, {drawn.options.budget, {}, kTier}))
+      if (std::optional<Guide> guide =
+              Guide::make(step, {.budget = drawn.options.budget, .tier = kTier}))
         guides.push_back(std::move(*guide));
   }
   return guides;
