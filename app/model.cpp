@@ -93,6 +93,8 @@ cost::Machine resized(cost::Machine machine, Bytes capacity, double bytes_per_na
   std::erase_if(machine.caches,
                 [&](const cost::CacheLevel& cache) { return cache.capacity >= capacity; });
   machine.caches.push_back(largest);
+  for (cost::NamedRate& op : machine.memory_ops)
+    op.bytes_per_nano *= bytes_per_nano / machine.bytes_per_nano;
   machine.bytes_per_nano = bytes_per_nano;
   return machine;
 }

@@ -206,6 +206,7 @@ TEST(ModelCommand, RefusesBadMachines) {
   refuse(good + R"(,"fresh_bandwidth":"3GB"})", "900GB/s");
   refuse(good + R"(,"ops":{"aten::relu":"3T"}})", "900GB/s");
   refuse(good + R"(,"ops":[]})", "\"ops\" is no object");
+  refuse(good + R"(,"memory_ops":{"aten::relu":"3T"}})", "900GB/s");
   refuse(good + R"(,"products":{}})", "\"products\" is no list");
   refuse(good + R"(,"products":[{"op":"aten::mm","m":0,"flops":"1T"}]})", "product 1: \"m\"");
   refuse(good + R"(,"products":[{"op":"aten::mm","window":0,"flops":"1T"}]})", "\"window\"");
