@@ -147,6 +147,7 @@ class Builder {
                          .dtype = dtype_of(op),
                          .flops = work.flops,
                          .gemms = work.gemms,
+                         .cpu = work.cpu,
                          .known = work.known,
                          .fresh = fresh_[number]});
     const std::size_t begin = id == 0 ? 0 : ends_[id - 1];
