@@ -182,6 +182,8 @@ TEST(ModelCommand, RefusesWhatMakesNoSense) {
   expect_refused("--machine README.md", "README.md: is no JSON");
   expect_refused("--json --csv -", "both want standard output");
   expect_refused("--json --plot", "--plot");
+  expect_refused("--cpu-kernels --no-tiles", "--cpu-kernels");
+  expect_refused("--cpu-kernels --sub-batch 2", "--cpu-kernels");
   expect_refused("--per-op", "one cache and one bandwidth");
   expect_refused("--per-op --cache 1MiB --bandwidth 1GB/s,2GB/s", "one cache and one bandwidth");
 }
