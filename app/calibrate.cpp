@@ -56,16 +56,26 @@ std::vector<std::string> not_measured(const cost::Machine& machine) {
 
 void add_rates(cost::Machine& machine, const Trace& timed) {
   std::map<std::string, std::vector<Sample>> samples;
+  std::map<std::string, Sample> from_memory;
   std::array<double, cost::kKernels> flops = {}, nanos = {};
-  for (const TraceOp& op : timed.ops) {
+  bool cached = true;
+  for (const TraceEvent& event : timed.events) {
+    if (event.kind == EventKind::Step) cached = false;
+    if (event.kind != EventKind::Op) continue;
+    const TraceOp& op = timed.ops[event.item];
     const cost::OpWork work = cost::work_of(timed, op);
     const auto kernel = static_cast<std::size_t>(work.kernel);
     const auto took = static_cast<double>(std::max<std::int64_t>(op.cost.n, 1));
+    const std::string& name = timed.names[op.name];
+    if (!cached) {
+      from_memory[name].touched += touched_by(work);
+      from_memory[name].nanos += took;
+      continue;
+    }
     if (work.flops > 0) {
       flops[kernel] += static_cast<double>(work.flops);
       nanos[kernel] += took;
     }
-    const std::string& name = timed.names[op.name];
     if (work.gemms.empty())
       samples[name].push_back({touched_by(work), took});
     else
@@ -74,6 +84,8 @@ void add_rates(cost::Machine& machine, const Trace& timed) {
   }
   for (auto& [name, of_op] : samples)
     if (const double rate = slope_of(of_op); rate > 0) machine.ops.push_back({name, rate});
+  for (const auto& [name, sum] : from_memory)
+    if (sum.touched > 0) machine.memory_ops.push_back({name, sum.touched / sum.nanos});
   for (std::size_t i = 0; i < cost::kKernels; ++i)
     if (nanos[i] > 0) machine.kernel_flops_per_nano[i] = flops[i] / nanos[i];
   if (const double products = machine.kernel_flops_per_nano[0]; products > 0)

@@ -13,7 +13,8 @@ namespace weir::app {
 [[nodiscard]] std::vector<std::string> not_measured(const cost::Machine& machine);
 
 // Fills in what ops and products reach, from a trace of ops that were timed one by one. An op
-// without products must be there in two sizes: what it takes for more bytes is its rate.
+// without products must be there in two sizes: what it takes for more bytes is its rate. After the
+// mark of a step come ops that find nothing in a cache.
 void add_rates(cost::Machine& machine, const Trace& timed);
 
 // Fills in latencies and what new pages cost, from the file that the timing wrote beside the trace.

@@ -91,6 +91,10 @@ std::string time_torch(const Arguments& arguments, cost::Machine& machine) {
               folder.path / kFigures,
               "--threads",
               std::to_string(arguments.threads)};
+  if (!machine.caches.empty()) {
+    words.emplace_back("--largest-cache");
+    words.push_back(std::to_string(machine.caches.back().capacity.n));
+  }
   if (arguments.quiet) words.emplace_back("--quiet");
   const int code = run_program(python, words);
   if (code == kNoTorch)
@@ -123,12 +127,12 @@ void run(const Arguments& arguments) {
   machine.name = arguments.name;
   machine.flops_per_nano = 1;
   Json about = {{"threads", arguments.threads}};
-  if (!arguments.no_torch) about["torch"] = time_torch(arguments, machine);
   ProgressBar bar{"calibrating memory"};
   measure_memory(machine, arguments.threads, [&](std::size_t done, std::size_t all) {
     if (!arguments.quiet) bar.show(done, all);
   });
   bar.wipe();
+  if (!arguments.no_torch) about["torch"] = time_torch(arguments, machine);
   const std::vector<std::string> missing = not_measured(machine);
   about["not_measured"] = missing;
   Json json = json_of(machine);

@@ -140,11 +140,19 @@ cost::ProductRate product_in(const Json& object, const std::string& what) {
           flops_in(what, text_in(object, what, "flops"))};
 }
 
-void read_measured(const Json& object, cost::Machine& machine) {
-  const Json ops = object.value("ops", Json::object());
-  if (!ops.is_object()) throw BadInput("\"ops\" is no object");
+std::vector<cost::NamedRate> ops_in(const Json& object, const char* key) {
+  const Json ops = object.value(key, Json::object());
+  const std::string what = fmt::format("\"{}\"", key);
+  if (!ops.is_object()) throw BadInput(what + " is no object");
+  std::vector<cost::NamedRate> rates;
   for (const auto& [op, value] : ops.items())
-    machine.ops.push_back({op, bandwidth_in("\"ops\"", text_in(ops, "\"ops\"", op.c_str()))});
+    rates.push_back({op, bandwidth_in(what, text_in(ops, what, op.c_str()))});
+  return rates;
+}
+
+void read_measured(const Json& object, cost::Machine& machine) {
+  machine.ops = ops_in(object, "ops");
+  machine.memory_ops = ops_in(object, "memory_ops");
   const Json products = object.value("products", Json::array());
   if (!products.is_array()) throw BadInput("\"products\" is no list");
   for (const Json& product : products)
@@ -157,9 +165,10 @@ void read_measured(const Json& object, cost::Machine& machine) {
 }
 
 cost::Machine machine_in(const Json& object) {
-  check_keys(object, "the machine",
-             {"weir_machine", "name", "about", "caches", "bandwidth", "flops", "kernels", "dtypes",
-              "op_latency_ns", "phase_latency_ns", "fresh_bandwidth", "ops", "products"});
+  check_keys(
+      object, "the machine",
+      {"weir_machine", "name", "about", "caches", "bandwidth", "flops", "kernels", "dtypes",
+       "op_latency_ns", "phase_latency_ns", "fresh_bandwidth", "ops", "memory_ops", "products"});
   if (!object.contains("weir_machine") || object["weir_machine"] != 1)
     throw BadInput("is no machine file; its \"weir_machine\" must be 1");
   cost::Machine machine;
@@ -228,6 +237,9 @@ Json json_of(const cost::Machine& machine) {
   json["ops"] = Json::object();
   for (const cost::NamedRate& op : machine.ops)
     json["ops"][op.op] = bandwidth_text(op.bytes_per_nano);
+  json["memory_ops"] = Json::object();
+  for (const cost::NamedRate& op : machine.memory_ops)
+    json["memory_ops"][op.op] = bandwidth_text(op.bytes_per_nano);
   json["products"] = Json::array();
   for (const cost::ProductRate& product : machine.products)
     json["products"].push_back(json_of(product));

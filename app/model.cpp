@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "cost/cpu_kernels.h"
 #include "cost/tensor_lru.h"
 #include "cost/what_if.h"
 #include "trace/message.h"
@@ -93,6 +94,8 @@ cost::Machine resized(cost::Machine machine, Bytes capacity, double bytes_per_na
   std::erase_if(machine.caches,
                 [&](const cost::CacheLevel& cache) { return cache.capacity >= capacity; });
   machine.caches.push_back(largest);
+  for (cost::NamedRate& op : machine.memory_ops)
+    op.bytes_per_nano *= bytes_per_nano / machine.bytes_per_nano;
   machine.bytes_per_nano = bytes_per_nano;
   return machine;
 }
@@ -180,6 +183,7 @@ Model model_of(const Trace& trace, const ModelOptions& options) {
   model.shapes =
       std::ranges::any_of(trace.tensors, [](const TraceTensor& t) { return t.rank > 0; });
   add_not_known(model);
+  if (options.cpu_kernels) cost::run_on_cpu(model.step);
   apply_sub_batch(model, options);
   if (options.fuse) model.step = cost::fused(model.step);
   if (options.alternate) model.step = cost::alternating(std::move(model.step));

@@ -24,6 +24,7 @@ struct ModelOptions {
   std::optional<double> time;  // nanoseconds to reach
   bool optimum = false, tiles = true, alternate = false, fuse = false;
   bool per_op = false;
+  bool cpu_kernels = false;
   std::string sub_batch;  // a number, "best", or empty
 };
 

@@ -41,6 +41,8 @@ ModelOptions options_in(const Arguments& arguments) {
   if (arguments.plot && (arguments.json || arguments.csv == "-"))
     throw BadInput("--plot would mix with what is printed for programs; leave it out");
   ModelOptions options = arguments.options;
+  if (options.cpu_kernels && (arguments.no_tiles || !options.sub_batch.empty()))
+    throw BadInput("--cpu-kernels is about whole batches with tiles; leave the other option out");
   const bool given = arguments.machine.has_value();
   if (given) options.machine = read_machine(*arguments.machine);
   if (arguments.flops || !given)
@@ -86,6 +88,8 @@ void add_what_ifs(CLI::App* command, Arguments& arguments) {
                     "Also the best that software could do with the cache (slower)");
   command->add_flag("--no-tiles", arguments.no_tiles,
                     "Products and convolutions read their operands once, whatever the cache");
+  command->add_flag("--cpu-kernels", options.cpu_kernels,
+                    "Copies and blocks as PyTorch's kernels for CPUs have them, not the best ones");
 }
 
 }  // namespace

@@ -117,7 +117,8 @@ def modelled(kernels, capacity, trace):
     """What the model fetches: what an op reads from memory, and what it makes."""
     result = {}
     for number, name in enumerate(kernels):
-        got = model(trace, "--cache", str(capacity), "--per-op", "--step", str(number + 2))
+        asked = ["--cpu-kernels", "--per-op", "--cache", str(capacity), "--step", str(number + 2)]
+        got = model(trace, *asked)
         result[name] = sum(row["read_bytes"] + row["write_bytes"] for row in got["per_op"])
     return result
 

@@ -215,41 +215,34 @@ def sums_out_of_place(ladder):
                 seen.add(line["release"])
 
 
-def saved_operands_first(ladder):
-    """Backward ops touch what forward saved, then the gradient; recorded, the gradient is first.
+def sums_before_weights(ladder):
+    """Gradients of two branches are added as soon as both are there, then the weight's is made.
 
-    Only LRU by whole tensors depends on it: elsewhere an op touches its operands side by side."""
-
-    def change(line):
-        if line.get("op") in ("pool_backward", "relu_backward"):
-            line["in"][:2] = line["in"][1::-1]
-            line.update(turned(line))
-        if line.get("op") == "aten::native_batch_norm_backward":
-            line["args"][:2] = line["args"][1::-1]
-        return [line]
-
-    ladder.rewrite(change)
-
-
-def new_gradient_first(ladder):
-    """Where gradients of two branches meet, the younger one is touched first.
-
-    As the next rung: only for LRU by whole tensors."""
-
-    def change(line):
+    Recorded, a convolution makes the gradients of its input and its weight in one op, and the sum
+    comes after it."""
+    step = ladder.step()
+    makers = {
+        line["out"][0]["tensor"]: line
+        for line in step
+        if line.get("op") == "aten::convolution_backward"
+    }
+    sums = {}  # convolution -> the sum that takes its input's gradient
+    for line in step:
         if line.get("op") == "aten::add" and line["phase"] == "backward":
-            line["args"][:2] = line["args"][1::-1]
-        return [line]
+            last = next(makers[tensor] for tensor in reversed(line["in"]) if tensor in makers)
+            sums[id(last)] = line
+
+    def change(line):
+        if id(line) in map(id, sums.values()):
+            return []
+        if id(line) not in sums:
+            return [line]
+        gradient, image, weight = line["in"][:3]
+        of_image = by_bytes("conv_image", "backward", [gradient, weight], line["out"][:1])
+        of_weight = by_bytes("conv_weight", "backward", [gradient, image], line["out"][1:2])
+        return [of_image, sums[id(line)], of_weight]
 
     ladder.rewrite(change)
-
-
-def turned(line):
-    """Places of the first two operands, exchanged."""
-    other = {0: 1, 1: 0}
-    out = [{**o, "view_of": other[o["view_of"]]} if "view_of" in o else o for o in line["out"]]
-    mutates = [other[place] for place in line.get("mutates", [])]
-    return {"out": out, **({"mutates": mutates} if mutates else {})}
 
 
 def elements(layout):
@@ -296,14 +289,12 @@ RUNGS = {
     "max pools without indices": pools_without_indices,
     "ReLU's gradient in place": relu_backward_in_place,
     "sums out of place": sums_out_of_place,
-    "new gradient first": new_gradient_first,
-    "saved operands first": saved_operands_first,
+    "sums before weights": sums_before_weights,
     "no average, no dropout": no_average_and_no_dropout,
 }
 ONLY_OF = {
     "sums out of place": "resnet50",
-    "new gradient first": "resnet50",
-    "saved operands first": "resnet50",
+    "sums before weights": "resnet50",
     "no average, no dropout": "vgg16",
 }
 

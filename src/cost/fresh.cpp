@@ -91,6 +91,19 @@ class Replayed {
     return fresh;
   }
 
+  std::int64_t copy(std::span<const Bytes> sizes) {
+    std::vector<Heap::Block> held;
+    std::int64_t fresh = 0;
+    for (const Bytes size : sizes) {
+      if (size.n < kSmallest) continue;
+      const auto [block, pages] = heap_.allocate(size.n);
+      held.push_back(block);
+      fresh += pages;
+    }
+    for (const Heap::Block& block : held) heap_.free(block);
+    return fresh;
+  }
+
   void release(std::uint32_t tensor) {
     const std::uint32_t storage = index(trace_.tensors[tensor].storage);
     if (--references_[storage] > 0 || blocks_[storage].size == 0) return;
@@ -107,7 +120,8 @@ class Replayed {
 
 }  // namespace
 
-std::vector<Bytes> fresh_pages(const Trace& trace, const StepRange& range) {
+std::vector<Bytes> fresh_pages(const Trace& trace, const StepRange& range,
+                               std::span<const OpWork> works) {
   std::vector<Bytes> fresh(trace.ops.size());
   Replayed memory{trace};
   for (std::size_t i = 0; i < range.end; ++i) {
@@ -119,6 +133,8 @@ std::vector<Bytes> fresh_pages(const Trace& trace, const StepRange& range) {
       const TraceOp& op = trace.ops[event.item];
       for (std::uint32_t out = op.first_output; out < op.first_output + op.outputs; ++out)
         fresh[event.item] += {memory.refer(out)};
+      if (event.item < works.size())
+        fresh[event.item] += {memory.copy(works[event.item].cpu.copies)};
     } else {
       (void)memory.refer(event.item);
     }

@@ -55,6 +55,11 @@ double Machine::rate(Kernel kernel, std::string_view dtype) const {
   return (own > 0 ? own : flops_per_nano) * factor;
 }
 
+double Machine::bytes_per_nano_of(std::string_view op_name) const {
+  const auto found = std::ranges::find(memory_ops, op_name, &NamedRate::op);
+  return found == memory_ops.end() ? bytes_per_nano : found->bytes_per_nano;
+}
+
 double Machine::compute(const StepOp& op, std::string_view op_name, std::string_view dtype,
                         double touched) const {
   const auto flops = static_cast<double>(op.flops);

@@ -30,7 +30,7 @@ struct DtypeRate {
   double flops_per_nano;
 };
 
-// What an op by this name gets through when all it touches is in a cache.
+// What an op by this name gets through when all it touches is in one place.
 struct NamedRate {
   std::string op;
   double bytes_per_nano;
@@ -54,6 +54,7 @@ struct Machine {
   Nanos op_latency = {};               // what an op takes beside computing and moving
   std::array<Nanos, kPhases> phase_latency = {};  // and beside that, by its phase
   std::vector<NamedRate> ops = {};                // ops without products, by name
+  std::vector<NamedRate> memory_ops = {};         // the same where all comes from memory
   std::vector<ProductRate> products = {};         // ops with products
   // At which memory becomes usable that the system gives out anew.
   double fresh_bytes_per_nano = std::numeric_limits<double>::infinity();
@@ -63,6 +64,8 @@ struct Machine {
   [[nodiscard]] double compute(const StepOp& op, std::string_view name, std::string_view dtype,
                                double touched) const;
   [[nodiscard]] double rate(Kernel kernel, std::string_view dtype) const;
+  // At which an op by this name gets what it does not find in a cache.
+  [[nodiscard]] double bytes_per_nano_of(std::string_view name) const;
 };
 
 }  // namespace weir::cost

@@ -43,12 +43,19 @@ struct Gemm {
   bool fused = false;  // the largest of the three matrices never leaves the chip
 };
 
+// What PyTorch's kernel for CPUs does that an op by itself need not.
+struct CpuKernel {
+  std::int64_t parts = 1;          // all passes over one part, as a channel, before the next
+  std::vector<Bytes> copies = {};  // operands that it copies into another layout, or out of one
+};
+
 struct OpWork {
   Kernel kernel = Kernel::Other;
   std::int64_t flops = 0;
   std::vector<Touch> touches;  // in the order in which the op streams them
   std::vector<Gemm> gemms;     // what it multiplies, for bounds on traffic inside of the op
-  bool known = false;          // false: counted by its tensors' bytes alone
+  CpuKernel cpu = {};
+  bool known = false;  // false: counted by its tensors' bytes alone
 };
 
 // From names, shapes, strides and types; an op that is not known, or has no shapes, is counted by

@@ -73,9 +73,43 @@ bool backward(const OpTensors& op, OpWork& work) {
   return true;
 }
 
+constexpr std::int64_t kChannelBlock = 8;  // of oneDNN's layouts
+constexpr std::int64_t kManyImages = 16;
+
+// PyTorch gives a convolution to oneDNN, which has layouts of its own, unless the filter is of one
+// pixel without steps and images are few. An input of few channels is read as it is.
+struct CpuCopies {
+  bool any, input;
+};
+
+CpuCopies copies_of(const OpTensors& op, std::span<const std::int64_t> x,
+                    std::span<const std::int64_t> weight) {
+  if (x.size() < 3 || weight.size() != x.size()) return {};
+  const auto strides = op.setting("stride");
+  const bool steps = std::ranges::any_of(strides, [](std::int64_t by) { return by > 1; });
+  return {steps || elements_of(weight.subspan(2)) > 1 || x[0] >= kManyImages,
+          x[1] >= kChannelBlock};
+}
+
+void with_copies(const OpTensors& op, OpWork& work) {
+  const auto [any, input] = copies_of(op, op.shape(0), op.shape(1));
+  if (!any) return;
+  if (input) work.cpu.copies.push_back(bytes_of(op.argument(0)));
+  work.cpu.copies.push_back(bytes_of(op.argument(1)));
+  work.cpu.copies.push_back(bytes_of(op.output(0)));
+}
+
 // First the gradient of the input from the weight, then the one of the weight from the input; the
 // gradient of the output is read for each of them.
 void by_gradient(const OpTensors& op, OpWork& work) {
+  const auto [any, input] = copies_of(op, op.shape(1), op.shape(2));
+  const Bytes y = bytes_of(op.argument(0)), x = bytes_of(op.argument(1));
+  const Bytes weight = bytes_of(op.argument(2));
+  for (const std::size_t made : {0u, 1u})  // each from the gradient of the output
+    if (any && op.truth("output_mask", made, true)) {
+      work.cpu.copies.insert(work.cpu.copies.end(), {y, weight});
+      if (input) work.cpu.copies.push_back(x);
+    }
   if (!op.truth("output_mask", 0, true) || !op.truth("output_mask", 1, true)) return;
   for (Touch& touch : work.touches) {
     if (!touch.write && touch.storage == op.storage(0)) touch.passes = 2;
@@ -85,10 +119,19 @@ void by_gradient(const OpTensors& op, OpWork& work) {
 }
 
 constexpr Entry kOps[] = {
-    {.name = "convolution", .kernel = Kernel::Convolution, .count = forward},
-    {.name = "_convolution", .kernel = Kernel::Convolution, .count = forward},
+    {.name = "convolution",
+     .kernel = Kernel::Convolution,
+     .count = forward,
+     .arrange = with_copies},
+    {.name = "_convolution",
+     .kernel = Kernel::Convolution,
+     .count = forward,
+     .arrange = with_copies},
     {.name = "convolution_overrideable", .kernel = Kernel::Convolution, .count = forward},
-    {.name = "mkldnn_convolution", .kernel = Kernel::Convolution, .count = forward},
+    {.name = "mkldnn_convolution",
+     .kernel = Kernel::Convolution,
+     .count = forward,
+     .arrange = with_copies},
     {.name = "thnn_conv2d", .kernel = Kernel::Convolution, .count = forward},
     {.name = "_slow_conv2d_forward", .kernel = Kernel::Convolution, .count = forward},
     {.name = "conv_depthwise3d", .kernel = Kernel::Convolution, .count = forward},

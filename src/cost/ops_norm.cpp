@@ -7,6 +7,11 @@ namespace {
 // scale with a shift; backward two sums of two and four for the gradient. Where the statistics are
 // those of a row, a row is done before the next one begins: its second pass is in the nearest
 // cache.
+// On CPUs the gradient is made one channel after the other.
+void by_channel(const OpTensors& op, OpWork& work) {
+  if (const auto shape = op.shape(1); shape.size() > 1) work.cpu.parts = shape[1];
+}
+
 constexpr Entry kNormOps[] = {
     {.name = "native_batch_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
     {.name = "_native_batch_norm_legit", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
@@ -15,8 +20,16 @@ constexpr Entry kNormOps[] = {
     {.name = "native_layer_norm", .kernel = Kernel::Norm, .per_element = 5},
     {.name = "native_group_norm", .kernel = Kernel::Norm, .per_element = 5, .passes = 2},
     {.name = "_fused_rms_norm", .kernel = Kernel::Norm, .per_element = 5},
-    {.name = "native_batch_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
-    {.name = "batch_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
+    {.name = "native_batch_norm_backward",
+     .kernel = Kernel::Norm,
+     .per_element = 8,
+     .passes = 2,
+     .arrange = by_channel},
+    {.name = "batch_norm_backward",
+     .kernel = Kernel::Norm,
+     .per_element = 8,
+     .passes = 2,
+     .arrange = by_channel},
     {.name = "native_layer_norm_backward", .kernel = Kernel::Norm, .per_element = 8},
     {.name = "native_group_norm_backward", .kernel = Kernel::Norm, .per_element = 8, .passes = 2},
     {.name = "_fused_rms_norm_backward", .kernel = Kernel::Norm, .per_element = 8},

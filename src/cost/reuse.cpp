@@ -119,13 +119,17 @@ class Walk {
 
   [[nodiscard]] Gap gap(std::uint32_t from, std::uint32_t to, const Access& access) const {
     const auto group = std::ranges::lower_bound(groups_, from, {}, &Group::last);
-    const auto [at_begin, at_end] =
-        distances({.between = latest_.between(from + 1, to),
-                   .both = group->bytes,
-                   .only_from = bytes_at_[from] - group->bytes,
-                   .only_to = group->earlier},
-                  step_.sweeps[from].backwards, step_.sweeps[to].backwards);
+    auto [at_begin, at_end] = distances({.between = latest_.between(from + 1, to),
+                                         .both = group->bytes,
+                                         .only_from = bytes_at_[from] - group->bytes,
+                                         .only_to = group->earlier},
+                                        step_.sweeps[from].backwards, step_.sweeps[to].backwards);
     const std::uint32_t from_op = step_.sweeps[from].op, to_op = step_.sweeps[to].op;
+    if (from_op == to_op && step_.ops[to_op].on_cpu) {
+      const auto parts = static_cast<double>(step_.ops[to_op].cpu.parts);
+      at_begin /= parts;
+      at_end /= parts;
+    }
     return {access.item,
             from,
             to,

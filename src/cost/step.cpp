@@ -34,7 +34,7 @@ std::optional<Part> part_of(const Trace& trace, const TraceTensor& tensor) {
 class Builder {
  public:
   Builder(const Trace& trace, const StepRange& range, std::span<const OpWork> works)
-      : trace_{trace}, range_{range}, works_{works}, fresh_{fresh_pages(trace, range)} {}
+      : trace_{trace}, range_{range}, works_{works}, fresh_{fresh_pages(trace, range, works)} {}
 
   Step build() && {
     std::vector<std::uint32_t> ops;
@@ -147,6 +147,7 @@ class Builder {
                          .dtype = dtype_of(op),
                          .flops = work.flops,
                          .gemms = work.gemms,
+                         .cpu = work.cpu,
                          .known = work.known,
                          .fresh = fresh_[number]});
     const std::size_t begin = id == 0 ? 0 : ends_[id - 1];

@@ -39,6 +39,8 @@ struct StepOp {
   std::uint32_t dtype = 0;  // of what it makes or, if nothing, reads; index into the trace's names
   std::int64_t flops = 0;
   std::vector<Gemm> gemms = {};
+  CpuKernel cpu = {};
+  bool on_cpu = false;  // `cpu` and the blocks of CPU kernels count
   bool known = false;
   Bytes fresh = {};  // of what it makes, on pages that the system gives out for it
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "cost/cpu_kernels.h"
 #include "cost/element.h"
 
 namespace weir::cost {
@@ -38,6 +39,15 @@ double factor_stays(double m, double n, double k, double words) {
   return m * k + n * k * std::max(1.0, m / tile.rows) + m * n * (2 * slices - 1);
 }
 
+// A word of the input serves as many products as the window has: it passes less often, so tiles are
+// wider than they are high.
+double windowed_words(double m, double n, double k, double window, double words) {
+  double rows = std::clamp(std::sqrt(words / window), 1.0, m);
+  const double columns = std::clamp(words / rows, 1.0, n);
+  rows = std::clamp(words / columns, 1.0, m);
+  return n * k / window * (m / rows) + m * k * (n / columns) + m * n;
+}
+
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 // Part by part, as much of the larger one of the two matrices stays as there is room for, while the
@@ -54,19 +64,18 @@ double tiled_words(const Gemm& gemm, double words) {
   const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n);
   const auto k = static_cast<double>(gemm.k);
   if (gemm.fused) return static_cast<double>(gemm.batch) * fused_words(m, n, k, words);
-  // A window makes a word of the input worth as many: sqrt(window) fewer words pass.
-  const double share = 1 / std::sqrt(std::max(1.0, gemm.window));
-  double least = passing(m, n, k, words) * share + m * n;
-  if (gemm.window <= 1)
-    least = std::min({least, factor_stays(m, n, k, words), factor_stays(n, m, k, words)});
-  return static_cast<double>(gemm.batch) * least;
+  const auto batch = static_cast<double>(gemm.batch);
+  if (gemm.window > 1) return batch * windowed_words(m, n, k, gemm.window, words);
+  return batch * std::min({passing(m, n, k, words) + m * n, factor_stays(m, n, k, words),
+                           factor_stays(n, m, k, words)});
 }
 
 double least_words(const Gemm& gemm, double words) {
   const auto m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n);
   const auto k = static_cast<double>(gemm.k);
   const double window = std::max(1.0, gemm.window);
-  const double once = m * k / window + k * n + m * n;
+  // The window's matrix is that of the input or, where windows are added up, of the output.
+  const double once = m * k + k * n + m * n - (1 - 1 / window) * std::max(k * n, m * n);
   const double bound = 2 * m * n * k / std::sqrt(words * window) - 2 * words;
   return static_cast<double>(gemm.batch) * std::max(once, bound);
 }
@@ -83,18 +92,23 @@ Tiles::Tiles(const Trace& trace, const Step& step) {
     const StepOp& op = step.ops[i];
     if (op.gemms.empty()) continue;
     const std::int64_t element = element_bytes(trace.names[op.dtype]);
-    ops_.push_back({i, element > 0 ? static_cast<double>(element) : 4, touched[i], &op.gemms});
+    ops_.push_back({i, element > 0 ? static_cast<double>(element) : 4, touched[i], &op});
   }
 }
 
 double Tiles::extra(const Multiplies& op, double capacity) {
+  const std::vector<Gemm>& gemms = op.does->gemms;
+  constexpr std::size_t kForward = 2;  // products of attention
+  if (op.does->on_cpu && gemms.front().fused && gemms.size() == kForward)
+    return attention_bytes(gemms.front(), op.element, capacity);
   double bytes = 0;
   double once = 0;  // what products that are fused share is read for all of them
-  for (const Gemm& gemm : *op.gemms) {
+  for (const Gemm& gemm : gemms) {
     bytes += op.element * tiled_words(gemm, capacity / op.element);
     if (gemm.fused) once += op.element * tiled_words(gemm, kNoLimit);
   }
-  return std::max(0.0, bytes - std::max(once, op.touched));
+  const double copies = op.does->on_cpu ? copy_bytes(op.does->cpu, op.touched, capacity) : 0;
+  return copies + std::max(0.0, bytes - std::max(once, op.touched));
 }
 
 double Tiles::extra(std::uint32_t op, double capacity) const {

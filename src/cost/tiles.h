@@ -30,7 +30,7 @@ class Tiles {
     std::uint32_t op;
     double element;  // bytes
     double touched;  // bytes: what the op touches once
-    const std::vector<Gemm>* gemms;
+    const StepOp* does;
   };
   [[nodiscard]] static double extra(const Multiplies& op, double capacity);
 

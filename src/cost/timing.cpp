@@ -49,13 +49,16 @@ std::vector<OpTime> op_times(const Trace& trace, const Step& step, const Reuse& 
       if (tiles != nullptr) moved[op].read += tiles->extra(op, capacity);
       const double misses = moved[op].read + moved[op].write;
       times[op].inside += std::max(0.0, wanted[op] - misses) / cache.bytes_per_nano;
-      times[op].reads = moved[op].read / machine.bytes_per_nano;
-      times[op].writes = moved[op].write / machine.bytes_per_nano;
+      times[op].reads = moved[op].read;
+      times[op].writes = moved[op].write;
       wanted[op] = misses;
     }
   }
   for (std::uint32_t op = 0; op < times.size(); ++op) {
     const StepOp& of = step.ops[op];
+    const double rate = machine.bytes_per_nano_of(trace.names[of.name]);
+    times[op].reads /= rate;
+    times[op].writes /= rate;
     times[op].compute =
         machine.compute(of, trace.names[of.name], trace.names[of.dtype], touched[op]);
     times[op].before =

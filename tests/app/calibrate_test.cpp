@@ -21,7 +21,10 @@ constexpr const char* kTimed = R"({"weir_trace":1,"views":"keep"}
 {"op":"aten::relu","ns":1900,"in":[2],"args":[{"in":0,"dtype":"float32","shape":[10240]}],"out":[{"tensor":3,"storage":3,"bytes":40960,"dtype":"float32","shape":[10240]}]}
 {"constant":4,"storage":4,"bytes":400,"dtype":"float32","shape":[10,10]}
 {"op":"aten::mm","ns":100,"in":[4,4],"args":[{"in":0,"dtype":"float32","shape":[10,10]},{"in":1,"dtype":"float32","shape":[10,10]}],"out":[{"tensor":5,"storage":5,"bytes":400,"dtype":"float32","shape":[10,10]}]}
-{"end":true,"events":6}
+{"step":1}
+{"constant":6,"storage":6,"bytes":4096000,"dtype":"float32","shape":[1024000]}
+{"op":"aten::relu","ns":8192000,"in":[6],"args":[{"in":0,"dtype":"float32","shape":[1024000]}],"out":[{"tensor":7,"storage":7,"bytes":4096000,"dtype":"float32","shape":[1024000]}]}
+{"end":true,"events":9}
 )";
 constexpr const char* kFigures =
     R"({"torch":"2.0","latency_ns":{"forward":5000,"backward":3000,"optimizer":1000},"fresh_ns_per_mib":1048576})";
@@ -74,7 +77,8 @@ TEST_F(CalibrateCommand, WithoutTorchMeasuresMemoryAndSaysWhatLacks) {
 
 TEST_F(CalibrateCommand, MakesRatesOfTimes) {
   const json told = json_from("calibrate --json --threads 1 -o " + file_ + " --python " + python());
-  EXPECT_EQ(told["ops"]["aten::relu"], "81920000000B/s");  // 73728 bytes more in 900 ns
+  EXPECT_EQ(told["ops"]["aten::relu"], "81920000000B/s");        // 73728 bytes more in 900 ns
+  EXPECT_EQ(told["memory_ops"]["aten::relu"], "1000000000B/s");  // what comes after the mark
   ASSERT_EQ(told["products"].size(), 1u);
   EXPECT_EQ(told["products"][0]["m"], 10);
   EXPECT_EQ(told["products"][0]["flops"], "20.0000G");  // 2000 in 100 ns
@@ -83,7 +87,7 @@ TEST_F(CalibrateCommand, MakesRatesOfTimes) {
   EXPECT_EQ(told["phase_latency_ns"]["backward"], 3000);
   EXPECT_EQ(told["fresh_bandwidth"], "1000000000B/s");
   EXPECT_EQ(told["about"]["torch"], "2.0");
-  EXPECT_EQ(content_of(folder_ / "given"), "--threads 1\n");
+  EXPECT_EQ(content_of(folder_ / "given"), "--threads 1\n");  // and the largest cache
 }
 
 TEST_F(CalibrateCommand, WritesWhatTheModelReads) {

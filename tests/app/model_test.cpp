@@ -182,6 +182,8 @@ TEST(ModelCommand, RefusesWhatMakesNoSense) {
   expect_refused("--machine README.md", "README.md: is no JSON");
   expect_refused("--json --csv -", "both want standard output");
   expect_refused("--json --plot", "--plot");
+  expect_refused("--cpu-kernels --no-tiles", "--cpu-kernels");
+  expect_refused("--cpu-kernels --sub-batch 2", "--cpu-kernels");
   expect_refused("--per-op", "one cache and one bandwidth");
   expect_refused("--per-op --cache 1MiB --bandwidth 1GB/s,2GB/s", "one cache and one bandwidth");
 }
@@ -206,6 +208,7 @@ TEST(ModelCommand, RefusesBadMachines) {
   refuse(good + R"(,"fresh_bandwidth":"3GB"})", "900GB/s");
   refuse(good + R"(,"ops":{"aten::relu":"3T"}})", "900GB/s");
   refuse(good + R"(,"ops":[]})", "\"ops\" is no object");
+  refuse(good + R"(,"memory_ops":{"aten::relu":"3T"}})", "900GB/s");
   refuse(good + R"(,"products":{}})", "\"products\" is no list");
   refuse(good + R"(,"products":[{"op":"aten::mm","m":0,"flops":"1T"}]})", "product 1: \"m\"");
   refuse(good + R"(,"products":[{"op":"aten::mm","window":0,"flops":"1T"}]})", "\"window\"");

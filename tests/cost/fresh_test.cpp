@@ -37,6 +37,16 @@ TEST(FreshPages, AreGivenToWhatIsLargeEveryTime) {
   EXPECT_EQ(fresh_of({64 * kMiB}, 3), (Fresh{64 * kMiB, 64 * kMiB, 64 * kMiB}));
 }
 
+TEST(FreshPages, AreGivenToCopiesAsWell) {
+  TraceBuilder builder{ViewRule::Keep, "made here"};
+  const trace::Output output{.size = {64 * kMiB}};
+  builder.op({.name = "make", .outputs = {&output, 1}});
+  const Trace trace = std::move(builder).finish();
+  OpWork work;
+  work.cpu.copies = {{40 * kMiB}, {1024}};
+  EXPECT_EQ(fresh_pages(trace, {0, trace.events.size()}, {&work, 1})[0], Bytes{104 * kMiB});
+}
+
 TEST(FreshPages, AreNotNeededWhereSomethingWasFreed) {
   // The first one is a mapping of its own; freed, it makes the heap serve its size.
   EXPECT_EQ(fresh_of({kMiB}, 4), (Fresh{kMiB, kMiB, 0, 0}));

@@ -9,6 +9,7 @@ const Machine kMachine{.bytes_per_nano = 10,
                        .flops_per_nano = 4,
                        .dtypes = {{"bfloat16", 8}},
                        .ops = {{"aten::relu", 5}},
+                       .memory_ops = {{"aten::relu", 2}},
                        .products = {{"aten::mm", {.m = 64, .n = 64, .k = 64}, 10},
                                     {"aten::mm", {.m = 1024, .n = 1024, .k = 1024}, 100}}};
 
@@ -22,6 +23,11 @@ TEST(Machine, TakesOpsByNameBeforeTheirKernel) {
   const StepOp op{.kernel = Kernel::Elementwise, .flops = 1000};
   EXPECT_DOUBLE_EQ(kMachine.compute(op, "aten::relu", "float32", 500), 100);
   EXPECT_DOUBLE_EQ(kMachine.compute(op, "aten::add", "float32", 500), 250);
+}
+
+TEST(Machine, TakesWhatAnOpGetsFromMemoryBeforeTheBandwidth) {
+  EXPECT_DOUBLE_EQ(kMachine.bytes_per_nano_of("aten::relu"), 2);
+  EXPECT_DOUBLE_EQ(kMachine.bytes_per_nano_of("aten::add"), 10);
 }
 
 TEST(Machine, FindsProductsBetweenThoseMeasured) {

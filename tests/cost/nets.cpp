@@ -44,7 +44,7 @@ void Net::give(Tensor x, Tensor gradient) {
   const auto [old, fresh] = gradients_.try_emplace(x, gradient);
   if (fresh) return;
   const Tensor sum = like(x);
-  run(Kernel::Elementwise, {gradient, old->second}, {sum});
+  run(Kernel::Elementwise, {old->second, gradient}, {sum});
   gradients_[x] = sum;
 }
 
@@ -65,10 +65,12 @@ Tensor Net::product_with(Kernel kernel, Tensor x, Tensor w, std::int64_t outputs
   run(kernel, {x, w}, {y}, 1, flops);
   backward_.push_back([this, kernel, x, w, y, flops] {
     const Tensor dy = gradients_.at(y), dx = x == data_ ? x : like(x), dw = like(w);
-    if (x != data_) run(kernel, {dy, w}, {dx}, 1, flops);
+    if (x != data_) {
+      run(kernel, {dy, w}, {dx}, 1, flops);
+      give(x, dx);  // where branches meet, their gradients are added before the weight's is made
+    }
     run(kernel, {dy, x}, {dw}, 1, flops);
     give(w, dw);
-    if (x != data_) give(x, dx);
   });
   return y;
 }
@@ -78,7 +80,7 @@ Tensor Net::norm(Tensor x, std::uint32_t passes) {
   run(Kernel::Norm, {x}, {y}, passes);
   backward_.push_back([this, x, y, passes] {
     const Tensor dy = gradients_.at(y), dx = like(x);
-    run(Kernel::Norm, {x, dy}, {dx}, passes);
+    run(Kernel::Norm, {dy, x}, {dx}, passes);
     give(x, dx);
   });
   return y;
@@ -88,7 +90,7 @@ Tensor Net::in_place(Tensor x) {
   run(Kernel::Elementwise, {x}, {x});
   backward_.push_back([this, x] {
     const Tensor dx = gradients_.at(x);
-    run(Kernel::Elementwise, {x, dx}, {dx});
+    run(Kernel::Elementwise, {dx, x}, {dx});
   });
   return x;
 }
@@ -109,7 +111,7 @@ Tensor Net::pool(Tensor x, std::int64_t outputs, bool reads_input_again) {
   run(Kernel::Pool, {x}, {y});
   backward_.push_back([this, x, y, reads_input_again] {
     const Tensor dy = gradients_.at(y), dx = like(x);
-    run(Kernel::Pool, reads_input_again ? std::vector{x, dy} : std::vector{dy}, {dx});
+    run(Kernel::Pool, reads_input_again ? std::vector{dy, x} : std::vector{dy}, {dx});
     give(x, dx);
   });
   return y;
@@ -134,7 +136,7 @@ Tensor Net::softmax(Tensor x) {
   run(Kernel::Softmax, {x}, {y});
   backward_.push_back([this, x, y] {
     const Tensor dy = gradients_.at(y), dx = like(x);
-    run(Kernel::Softmax, {y, dy}, {dx});
+    run(Kernel::Softmax, {dy, y}, {dx});
     give(x, dx);
   });
   return y;

@@ -182,6 +182,54 @@ TEST(OpWork, OfABackwardConvolutionMakesOneGradientAfterTheOther) {
   EXPECT_EQ(sweeps(4), std::pair(1u, 0u));
 }
 
+// Of a forward convolution of so many images: what is copied.
+std::vector<Bytes> copies_of(std::int64_t images, std::int64_t channels, std::int64_t filter,
+                             std::int64_t stride) {
+  const std::int64_t side = 28 / stride;
+  return OneOp{}
+      .takes({images, channels, 28, 28})
+      .takes({64, channels, filter, filter})
+      .makes({images, 64, side, side})
+      .with("stride", {stride, stride})
+      .work("aten::convolution")
+      .cpu.copies;
+}
+
+TEST(CpuKernels, OfConvolutionsCopyOperandsUnlessFiltersAreOfOnePixel) {
+  const Bytes image{4 * 28 * 28}, weight{4 * 64};
+  using Copies = std::vector<Bytes>;
+  EXPECT_EQ(copies_of(4, 64, 3, 1),
+            (Copies{{image.n * 4 * 64}, {weight.n * 64 * 9}, {image.n * 4 * 64}}));
+  EXPECT_EQ(copies_of(4, 3, 7, 2), (Copies{{weight.n * 3 * 49}, {image.n * 4 * 64 / 4}}));
+  EXPECT_EQ(copies_of(15, 64, 1, 1), Copies{});
+  EXPECT_EQ(copies_of(16, 64, 1, 1).size(), 3u);
+}
+
+TEST(CpuKernels, OfConvolutionsCopyForEachGradient) {
+  const auto copies = [](const Shape& mask) {
+    return OneOp{}
+        .takes({4, 64, 28, 28})
+        .takes({4, 32, 28, 28})
+        .takes({64, 32, 3, 3})
+        .makes({4, 32, 28, 28})
+        .makes({64, 32, 3, 3})
+        .with("output_mask", mask)
+        .work("aten::convolution_backward")
+        .cpu.copies.size();
+  };
+  EXPECT_EQ(copies({1, 1, 0}), 6u);
+  EXPECT_EQ(copies({0, 1, 0}), 3u);
+}
+
+TEST(CpuKernels, MakeTheGradientOfBatchNormByChannels) {
+  const OpWork work = OneOp{}
+                          .takes({8, 64, 28, 28})
+                          .takes({8, 64, 28, 28})
+                          .makes({8, 64, 28, 28})
+                          .work("aten::native_batch_norm_backward");
+  EXPECT_EQ(work.cpu.parts, 64);
+}
+
 TEST(OpWork, OfAttention) {
   OneOp forward, backward;
   for (int i = 0; i < 3; ++i) forward.takes({2, 3, 8, 4});

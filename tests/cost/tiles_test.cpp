@@ -55,6 +55,17 @@ TEST(Tiles, UseTheWindowOfAConvolution) {
   EXPECT_LT(tiled_words(window, 4096), tiled_words(plain, 4096));
 }
 
+TEST(Tiles, OfAConvolutionThatFitsMoveEachOperandOnce) {
+  const Gemm gemm{.m = 64, .n = 3'136, .k = 576, .window = 9};
+  EXPECT_DOUBLE_EQ(tiled_words(gemm, 1e7), 64 * 3'136 + 64 * 576 + 3'136 * 576 / 9.0);
+  double before = tiled_words(gemm, 1e7);
+  for (const double words : {300'000.0, 65'536.0, 4'096.0, 1'024.0}) {
+    EXPECT_GE(tiled_words(gemm, words), before) << words;
+    EXPECT_GE(tiled_words(gemm, words), least_words(gemm, words)) << words;
+    before = tiled_words(gemm, words);
+  }
+}
+
 // Queries pass by parts that fill the cache; for each part all keys pass, unless they stay.
 double naive_attention(double queries, double keys, double depth, double words) {
   if (keys * depth <= words) return queries * depth + keys * depth;

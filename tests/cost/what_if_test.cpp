@@ -17,15 +17,20 @@ TEST(SubBatches, HalveTheTrafficOfResNet50) {
   const Made made = resnet50(32, 2);
   constexpr double kCache = 10.0 * 1048576;
   const double whole = TensorLru{made.step}.at(kCache);
-  // Samples at a time and GB, as published.
+  // Samples at a time and GB, as published. There, the first part adds to gradients as well, and
+  // so reads them once more.
+  double gradients = 0;
+  for (std::size_t i = 0; i < made.step.items.size(); ++i)
+    if (made.step.items[i].lasts && !made.batched[i])
+      gradients += static_cast<double>(made.step.items[i].bytes.n) / 2;  // weights and momenta
   for (const auto& [samples, gigabytes] :
        {std::pair{1u, 9.64}, std::pair{2u, 7.22}, std::pair{4u, 7.87}, std::pair{8u, 10.67}}) {
     const Step step = in_parts(made.step, made.batched, 32 / samples);
-    EXPECT_NEAR(TensorLru{step}.at(kCache) / 1e9, gigabytes, 0.02 * gigabytes) << samples;
+    EXPECT_NEAR((TensorLru{step}.at(kCache) + gradients) / 1e9, gigabytes, 0.00501) << samples;
   }
   const Step two = in_parts(made.step, made.batched, 16);
-  EXPECT_LE(TensorLru{two}.at(kCache), 0.502 * whole);
-  EXPECT_LE(curve_of(two).at(kCache).total(), 0.51 * curve_of(made.step).at(kCache).total());
+  EXPECT_LE(TensorLru{two}.at(kCache), 0.5 * whole);
+  EXPECT_LE(curve_of(two).at(kCache).total(), 0.503 * curve_of(made.step).at(kCache).total());
 }
 
 TEST(SubBatches, ReadAndWriteTheBatchAsOftenAsBefore) {
@@ -76,10 +81,12 @@ TEST(Alternating, SavesAsPublished) {
     const double capacity = mebibytes * 1048576;
     return curve_of(alternating(step)).at(capacity).total() / curve_of(step).at(capacity).total();
   };
-  EXPECT_NEAR(change(resnet, 16), 1 - 0.092, 0.02);
-  EXPECT_NEAR(change(resnet, 64), 1 - 0.145, 0.02);
-  EXPECT_NEAR(change(vgg, 256), 1 - 0.164, 0.005);
-  EXPECT_NEAR(change(vgg, 1024), 1 + 0.031, 0.005);
+  EXPECT_NEAR(change(resnet, 16), 1 - 0.092, 0.001);
+  EXPECT_NEAR(change(resnet, 32), 1 - 0.128, 0.001);
+  EXPECT_NEAR(change(resnet, 64), 1 - 0.145, 0.001);
+  EXPECT_NEAR(change(resnet, 128), 1 - 0.142, 0.001);
+  EXPECT_NEAR(change(vgg, 256), 1 - 0.164, 0.001);
+  EXPECT_NEAR(change(vgg, 1024), 1 + 0.031, 0.001);
 }
 
 TEST(Alternating, IsThatOfACacheOfLines) {
