@@ -6,7 +6,8 @@
 // Once more is missing than is there, what backward will want late is better evicted.
 // In backward, when memory is full and the order of the reads is known, it costs its lineage, and
 // the later it is wanted the better: what backward frees until then makes room for it.
-// What backward made is kept: by the time it is wanted, most of the step is gone that made it.
+// What backward made is kept: by the time it is wanted, most of the step is gone that made it. So
+// is what backward is past and somebody holds on to.
 #include <algorithm>
 #include <cmath>
 
@@ -66,10 +67,17 @@ class Score {
     if (!graph[storage].has_recipe()) return static_cast<double>(graph[storage].cost.n);
     if (in_backward() || !made_outside_backward(graph, storage)) {
       const double all = lineage(graph, storage, [](StorageId) { return false; }).cost;
-      const double step = static_cast<double>((position_ - order_.start()).n);
-      return made_outside_backward(graph, storage) ? all : all + step;
+      return all + static_cast<double>(gone_by_then(graph, storage).n);
     }
     return price_in_forward(graph, storage);
+  }
+
+  // What is wanted after all else comes back from nothing: what it was made from has been let go
+  // of. That is so for what backward made, and for what it is past though somebody holds on to it.
+  Nanos gone_by_then(const Graph& graph, StorageId storage) const {
+    if (!made_outside_backward(graph, storage)) return position_ - order_.start();
+    if (!order_.held_on(graph, storage)) return {};
+    return made_at(graph, storage) - order_.start();
   }
 
   double price_in_forward(const Graph& graph, StorageId storage) {
