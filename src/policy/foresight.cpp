@@ -1,4 +1,5 @@
-// Evicts what costs least per byte when backward comes to want it.
+// Evicts what costs least per byte when backward comes to want it, and spares what need not go
+// (cover.h).
 //
 // In forward a storage costs what its eviction adds to the restoring of the regions (regions.h) it
 // would join; backward wants all of a region anyway, so it is not charged for its neighbours again.
@@ -13,10 +14,10 @@
 
 #include "graph/marks.h"
 #include "policy/backward_order.h"
+#include "policy/cover.h"
 #include "policy/make.h"
 #include "policy/regions.h"
 #include "policy/rereads.h"
-#include "policy/scored.h"
 
 namespace weir::policy {
 
@@ -159,14 +160,24 @@ class Score {
   std::vector<StorageId> work_;
 };
 
+// Of all candidates.
+std::optional<Choice> choose_by(Score& score, Cover& cover, const View& view, Bytes need,
+                                std::uint64_t& scored) {
+  score.survey(view.graph);
+  cover.clear();
+  for (StorageId id : view.slots)
+    if (id != kNoStorage) cover.add(id, score(view.graph, id), view.graph[id].size);
+  scored += cover.size();
+  const StorageId victim = cover.first(need - (view.budget - view.used));
+  return victim == kNoStorage ? std::nullopt : std::optional{Choice{victim}};
+}
+
 class Foresight final : public Policy {
  public:
   Foresight() : Policy{static_cast<Changes>(Change::Declared)} {}
 
-  std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
-    score_.survey(view.graph);
-    return lowest(view, scored_,
-                  [&](StorageId id, double /*best*/) { return score_(view.graph, id); });
+  std::optional<Choice> choose(const View& view, Bytes need) override {
+    return choose_by(score_, cover_, view, need, scored_);
   }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> /*mutated*/) override {
@@ -179,6 +190,7 @@ class Foresight final : public Policy {
 
  private:
   Score score_;
+  Cover cover_;
 };
 
 // Where there are many candidates, scores them all only once in a while and hands out the lowest
@@ -187,14 +199,12 @@ class Ranked final : public Policy {
  public:
   Ranked() : Policy{static_cast<Changes>(Change::Declared)} {}
 
-  std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
+  std::optional<Choice> choose(const View& view, Bytes need) override {
     if (view.candidates < 2 * kShare) ranked_.clear();
     if (score_.in_backward() == ranked_in_backward_)
       if (const std::optional<Choice> choice = next(view)) return choice;
-    score_.survey(view.graph);
     if (view.candidates >= 2 * kShare) return rank(view), next(view);
-    return lowest(view, scored_,
-                  [&](StorageId id, double /*best*/) { return score_(view.graph, id); });
+    return choose_by(score_, cover_, view, need, scored_);
   }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> /*mutated*/) override {
@@ -223,6 +233,7 @@ class Ranked final : public Policy {
   }
 
   void rank(const View& view) {
+    score_.survey(view.graph);
     ranked_in_backward_ = score_.in_backward();
     ranked_.clear();
     for (StorageId id : view.slots)
@@ -234,6 +245,7 @@ class Ranked final : public Policy {
   }
 
   Score score_;
+  Cover cover_;
   std::vector<Entry> ranked_;  // the next one last
   bool ranked_in_backward_ = false;
 };
