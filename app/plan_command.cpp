@@ -141,6 +141,7 @@ Json json_of_result(const Result& result) {
   json["bound_slowdown"] = share(result.answer.bound.n, problem.base_cost.n);
   json["columns"] = result.answer.columns;
   json["rows"] = result.answer.rows;
+  if (result.answer.refuted) json["refuted"] = true;
   if (!result.answer.plan) return json;
   const plan::Plan& found = *result.answer.plan;
   json["slowdown"] = found.slowdown(problem);
@@ -196,6 +197,7 @@ void print_table(const Result& result) {
   row("trace", trace::printable(problem.source));
   row("method", result.method);
   row("result", verdict(result));
+  if (result.answer.refuted) row("solver", "was wrong once: its claim is refuted and left out");
   sized("budget", result.budget);
   if (result.answer.plan) sized("used at most", result.answer.plan->peak);
   sized("peak of trace", problem.peak);

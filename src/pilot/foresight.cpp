@@ -18,6 +18,7 @@
 #include "pilot/mirror.h"
 #include "plan/answer.h"
 #include "plan/fast.h"
+#include "policy/backward_order.h"
 #include "policy/wrapper.h"
 
 namespace weir::pilot {
@@ -65,6 +66,7 @@ class Foresight final : public policy::Wrapper {
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> mutated) override {
     Wrapper::begin(graph, op, mutated);
+    order_.begin(graph, op);
     if (op.phase == Phase::Forward) {
       if (phase_ != Phase::Forward) restart();
       if (log_.ops().size() < kMostOps) log_.begin(graph, op, mutated);
@@ -170,6 +172,7 @@ class Foresight final : public policy::Wrapper {
       if (value == Mirror::kNone || stays_->keeps(stage_ + 1, ValueId{value})) continue;
       const std::uint32_t read = next_read(value);
       if (read == stage_ || !view.graph[storage].has_recipe()) continue;
+      if (read == UINT32_MAX && order_.held_on(view.graph, storage)) continue;
       if (!best || read > latest) {
         best = storage;
         latest = read;
@@ -185,6 +188,7 @@ class Foresight final : public policy::Wrapper {
   }
 
   ForwardLog log_;
+  policy::BackwardOrder order_;
   Phase phase_ = Phase::Forward;       // of the last op
   bool in_backward_ = false;           // it has begun, and no forward has since
   bool gave_up_ = false;               // planning it

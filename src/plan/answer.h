@@ -30,7 +30,20 @@ struct Answer {
   Nanos bound = {};
   double seconds = 0;
   std::size_t columns = 0, rows = 0;  // of the solver's model
+  bool refuted = false;               // the solver claimed what is not so; it is left out
 };
+
+// A solver's claims against a schedule of the model's kind: none costs less than the bound. If this
+// one does, nothing is left of the bound but what holds without a solver.
+template <typename Found>
+void settle(Found& answer, Nanos without_solver) {
+  if (!answer.plan) return;
+  if (answer.bound > answer.plan->cost) {
+    answer.bound = without_solver;
+    answer.refuted = true;
+  }
+  answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+}
 
 // The cost of running once what has not run yet.
 [[nodiscard]] inline Nanos cost_without_budget(const Problem& problem) {

@@ -26,7 +26,9 @@ void refine(GapModel& model, bool relax, double until, const MethodOptions& opti
     Solution next = solve(model.program(), solver);
     answer.seconds += next.seconds;
     // With everything away no row is broken, so a solver that calls it infeasible is mistaken.
+    if (next.outcome == Outcome::Infeasible) answer.refuted = true;
     if (next.outcome == Outcome::Infeasible) return;
+    answer.refuted = answer.refuted || next.refuted;
     const bool bounds = !relax || next.outcome == Outcome::Optimal;
     if (bounds) answer.bound = std::max(answer.bound, bound_of(model, next.bound));
     if (next.outcome == Outcome::Unknown || next.values.empty()) return;
@@ -77,8 +79,7 @@ Answer solve_gaps(const Problem& problem, Bytes budget, const MethodOptions& opt
   if (!solution.values.empty())
     for (const Taste& taste : kTastes)
       take(answer, stays_of(problem, budget, model, solution, taste), budget);
-  if (answer.plan)
-    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  settle(answer, cost_without_budget(problem));
   return answer;
 }
 

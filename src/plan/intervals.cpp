@@ -35,7 +35,7 @@ class Staged {
       if (excess == Bytes{}) break;
       less += excess;
     }
-    if (answer_.plan) answer_.outcome = proven() ? Outcome::Optimal : Outcome::Feasible;
+    settle(answer_, cost_without_budget(problem_));
     return std::move(answer_);
   }
 
@@ -54,8 +54,7 @@ class Staged {
   Bytes refine(IntervalModel& model, bool bounds) {
     while (answer_.seconds < options_.seconds) {
       const Solution solution = ask(model);
-      if (solution.outcome == Outcome::Infeasible && bounds && !answer_.plan)
-        answer_.outcome = Outcome::Infeasible;
+      if (solution.outcome == Outcome::Infeasible && bounds) claim_none();
       if (solution.outcome == Outcome::Infeasible) return {};
       if (bounds) answer_.bound = std::max(answer_.bound, bound_of(model, solution.bound));
       if (solution.outcome == Outcome::Unknown) return {};
@@ -76,7 +75,15 @@ class Staged {
     answer_.seconds += solution.seconds;
     answer_.columns = model.program().columns();
     answer_.rows = model.program().rows();
+    answer_.refuted = answer_.refuted || solution.refuted;
     return solution;
+  }
+
+  void claim_none() {
+    if (answer_.plan)
+      answer_.refuted = true;
+    else
+      answer_.outcome = Outcome::Infeasible;
   }
 
   void take(Plan plan) {

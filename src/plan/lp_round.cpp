@@ -31,6 +31,7 @@ Answer try_lp_round(const Problem& problem, Bytes budget, const MethodOptions& o
       answer.columns = model.program().columns();
       answer.rows = model.program().rows();
       if (solution.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
+      answer.refuted = solution.refuted;
       if (solution.outcome == Outcome::Optimal) {
         const double least = model.amount_of(solution.bound - 1e-6 * std::abs(solution.bound));
         answer.bound = std::max(answer.bound, Nanos{static_cast<std::int64_t>(std::ceil(least))});

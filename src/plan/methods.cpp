@@ -37,11 +37,10 @@ void try_into(Best& best, const Problem& problem) {
   baseline(problem, find(problem), [&](const Retention& retention) { best.consider(retention); });
 }
 
-void found(Answer& answer, Best& best) {
+void found(Answer& answer, Best& best, Nanos without_solver) {
   if (answer.outcome == Outcome::Infeasible) return;
   answer.plan = std::move(best.plan);
-  if (answer.plan)
-    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  settle(answer, without_solver);
 }
 
 template <Baseline baseline, Find find>
@@ -49,7 +48,7 @@ Answer plan_by(const Problem& problem, Bytes budget, const MethodOptions& /*opti
   Best best{problem, budget};
   try_into<baseline, find>(best, problem);
   Answer answer{.bound = cost_without_budget(problem)};
-  found(answer, best);
+  found(answer, best, cost_without_budget(problem));
   return answer;
 }
 
@@ -69,7 +68,7 @@ Answer plan_by_greedy(const Problem& problem, Bytes budget, const MethodOptions&
   Best best{problem, budget};
   try_greedy(problem, budget, [&](const Retention& retention) { best.consider(retention); });
   Answer answer{.bound = cost_without_budget(problem)};
-  found(answer, best);
+  found(answer, best, cost_without_budget(problem));
   return answer;
 }
 
@@ -86,7 +85,7 @@ Answer plan_by_lp(const Problem& problem, Bytes budget, const MethodOptions& opt
   Best best{problem, budget};
   Answer answer = try_lp_round(problem, budget, options,
                                [&](const Retention& retention) { best.consider(retention); });
-  found(answer, best);
+  found(answer, best, cost_without_budget(problem));
   return answer;
 }
 

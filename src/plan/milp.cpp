@@ -28,6 +28,10 @@ void use_guess(Answer& answer, const Problem& problem, Bytes budget,
   answer.plan = std::move(plan);
 }
 
+Answer infeasible(const Answer& answer) {
+  return {.outcome = Outcome::Infeasible, .seconds = answer.seconds};
+}
+
 // True if the solution is a schedule that fits; if not, by how much it does not.
 bool take(Answer& answer, Plan plan, Bytes budget, Bytes& excess) {
   plan.schedule.budget = budget;
@@ -53,7 +57,8 @@ Answer solve_staged(const Problem& problem, Bytes budget, const MethodOptions& o
     if (attempt == 0) {
       answer.columns = model.program().columns();
       answer.rows = model.program().rows();
-      if (solution.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
+      if (solution.outcome == Outcome::Infeasible && !answer.plan) return infeasible(answer);
+      answer.refuted = solution.refuted || solution.outcome == Outcome::Infeasible;
       answer.bound = std::max(answer.bound, bound_of(model, solution.bound));
     }
     if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown) break;
@@ -62,8 +67,7 @@ Answer solve_staged(const Problem& problem, Bytes budget, const MethodOptions& o
     if (!plan || take(answer, std::move(*plan), budget, excess)) break;
     tried -= excess;
   }
-  if (answer.plan)
-    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  settle(answer, cost_without_budget(problem));
   return answer;
 }
 

@@ -50,7 +50,9 @@ Answer solve_staged(const Problem& problem, Bytes budget, const MethodOptions& o
     if (attempt == 0) {
       answer.columns = model.program().columns();
       answer.rows = model.program().rows();
-      if (solution.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
+      if (solution.outcome == Outcome::Infeasible && !answer.plan)
+        return {.outcome = Outcome::Infeasible, .seconds = answer.seconds};
+      answer.refuted = solution.refuted || solution.outcome == Outcome::Infeasible;
       answer.bound = std::max(answer.bound, bound_of(model, solution.bound));
     }
     if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown) break;
@@ -62,8 +64,7 @@ Answer solve_staged(const Problem& problem, Bytes budget, const MethodOptions& o
     if (!answer.plan || plan.cost < answer.plan->cost) answer.plan = std::move(plan);
     break;
   }
-  if (answer.plan)
-    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  settle(answer, cost_without_budget(problem));
   return answer;
 }
 

@@ -38,6 +38,7 @@ DeviceAnswer solve_xengine(const Problem& problem, const Devices& devices,
       answer.columns = model.program().columns();
       answer.rows = model.program().rows();
       if (solution.outcome == Outcome::Infeasible) return {.outcome = Outcome::Infeasible};
+      answer.refuted = solution.refuted;
       answer.bound = std::max(answer.bound, bound_of(model, solution.bound));
     }
     if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown) break;
@@ -46,8 +47,7 @@ DeviceAnswer solve_xengine(const Problem& problem, const Devices& devices,
     answer.plan = std::move(plan);
     break;
   }
-  if (answer.plan)
-    answer.outcome = answer.plan->cost <= answer.bound ? Outcome::Optimal : Outcome::Feasible;
+  settle(answer, fastest_cost(problem, devices));
   return answer;
 }
 

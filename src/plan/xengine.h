@@ -15,6 +15,7 @@ struct DeviceAnswer {
   Nanos bound = {};
   double seconds = 0;
   std::size_t columns = 0, rows = 0;
+  bool refuted = false;
 };
 
 // The least sum of the times of ops and copies by XEngine's model, for whole traces. Throws

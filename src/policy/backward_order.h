@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "weir/policy.h"
 
 namespace weir::policy {
@@ -25,11 +27,17 @@ class BackwardOrder {
   [[nodiscard]] bool ahead(const Graph& graph, StorageId storage) const;
   // The next place, at or before the frontier, where backward can want what is ahead.
   [[nodiscard]] Nanos next_want(const Graph& graph, StorageId storage) const;
+  // Has backward read what forward made, is past it, and was nothing let go of since? Then whoever
+  // refers to it is not done with it.
+  [[nodiscard]] bool held_on(const Graph& graph, StorageId storage) const;
 
  private:
+  void note_read(const Graph& graph, StorageId storage);
+
   Phase phase_ = Phase::Forward;  // of the last op
   bool in_backward_ = false;      // it has begun, and no forward has since
   Nanos start_, end_, frontier_;
+  std::vector<std::uint32_t> references_;  // by storage, when backward first read it
 };
 
 // Where it was made; the storage has a recipe.

@@ -1,4 +1,5 @@
-// Evicts what costs least per byte when backward comes to want it.
+// Evicts what costs least per byte when backward comes to want it, and spares what need not go
+// (cover.h).
 //
 // In forward a storage costs what its eviction adds to the restoring of the regions (regions.h) it
 // would join; backward wants all of a region anyway, so it is not charged for its neighbours again.
@@ -6,16 +7,17 @@
 // Once more is missing than is there, what backward will want late is better evicted.
 // In backward, when memory is full and the order of the reads is known, it costs its lineage, and
 // the later it is wanted the better: what backward frees until then makes room for it.
-// What backward made is kept: by the time it is wanted, most of the step is gone that made it.
+// What backward made is kept: by the time it is wanted, most of the step is gone that made it. So
+// is what backward is past and somebody holds on to.
 #include <algorithm>
 #include <cmath>
 
 #include "graph/marks.h"
 #include "policy/backward_order.h"
+#include "policy/cover.h"
 #include "policy/make.h"
 #include "policy/regions.h"
 #include "policy/rereads.h"
-#include "policy/scored.h"
 
 namespace weir::policy {
 
@@ -66,10 +68,17 @@ class Score {
     if (!graph[storage].has_recipe()) return static_cast<double>(graph[storage].cost.n);
     if (in_backward() || !made_outside_backward(graph, storage)) {
       const double all = lineage(graph, storage, [](StorageId) { return false; }).cost;
-      const double step = static_cast<double>((position_ - order_.start()).n);
-      return made_outside_backward(graph, storage) ? all : all + step;
+      return all + static_cast<double>(gone_by_then(graph, storage).n);
     }
     return price_in_forward(graph, storage);
+  }
+
+  // What is wanted after all else comes back from nothing: what it was made from has been let go
+  // of. That is so for what backward made, and for what it is past though somebody holds on to it.
+  Nanos gone_by_then(const Graph& graph, StorageId storage) const {
+    if (!made_outside_backward(graph, storage)) return position_ - order_.start();
+    if (!order_.held_on(graph, storage)) return {};
+    return made_at(graph, storage) - order_.start();
   }
 
   double price_in_forward(const Graph& graph, StorageId storage) {
@@ -151,14 +160,24 @@ class Score {
   std::vector<StorageId> work_;
 };
 
+// Of all candidates.
+std::optional<Choice> choose_by(Score& score, Cover& cover, const View& view, Bytes need,
+                                std::uint64_t& scored) {
+  score.survey(view.graph);
+  cover.clear();
+  for (StorageId id : view.slots)
+    if (id != kNoStorage) cover.add(id, score(view.graph, id), view.graph[id].size);
+  scored += cover.size();
+  const StorageId victim = cover.first(need - (view.budget - view.used));
+  return victim == kNoStorage ? std::nullopt : std::optional{Choice{victim}};
+}
+
 class Foresight final : public Policy {
  public:
   Foresight() : Policy{static_cast<Changes>(Change::Declared)} {}
 
-  std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
-    score_.survey(view.graph);
-    return lowest(view, scored_,
-                  [&](StorageId id, double /*best*/) { return score_(view.graph, id); });
+  std::optional<Choice> choose(const View& view, Bytes need) override {
+    return choose_by(score_, cover_, view, need, scored_);
   }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> /*mutated*/) override {
@@ -171,6 +190,7 @@ class Foresight final : public Policy {
 
  private:
   Score score_;
+  Cover cover_;
 };
 
 // Where there are many candidates, scores them all only once in a while and hands out the lowest
@@ -179,14 +199,12 @@ class Ranked final : public Policy {
  public:
   Ranked() : Policy{static_cast<Changes>(Change::Declared)} {}
 
-  std::optional<Choice> choose(const View& view, Bytes /*need*/) override {
+  std::optional<Choice> choose(const View& view, Bytes need) override {
     if (view.candidates < 2 * kShare) ranked_.clear();
     if (score_.in_backward() == ranked_in_backward_)
       if (const std::optional<Choice> choice = next(view)) return choice;
-    score_.survey(view.graph);
     if (view.candidates >= 2 * kShare) return rank(view), next(view);
-    return lowest(view, scored_,
-                  [&](StorageId id, double /*best*/) { return score_(view.graph, id); });
+    return choose_by(score_, cover_, view, need, scored_);
   }
   void begin(const Graph& graph, const OpRecord& op,
              std::span<const std::uint32_t> /*mutated*/) override {
@@ -215,6 +233,7 @@ class Ranked final : public Policy {
   }
 
   void rank(const View& view) {
+    score_.survey(view.graph);
     ranked_in_backward_ = score_.in_backward();
     ranked_.clear();
     for (StorageId id : view.slots)
@@ -226,6 +245,7 @@ class Ranked final : public Policy {
   }
 
   Score score_;
+  Cover cover_;
   std::vector<Entry> ranked_;  // the next one last
   bool ranked_in_backward_ = false;
 };

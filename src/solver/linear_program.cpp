@@ -1,6 +1,8 @@
 #include "solver/linear_program.h"
 
+#include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 
 #include <interfaces/highs_c_api.h>
@@ -40,16 +42,24 @@ struct Split {
   std::vector<double> factors;
 };
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 // HiGHS by its C interface: PyPI's library has the C++ one with an older layout of std::string.
 class Solver {
  public:
-  explicit Solver(const SolveOptions& options) : options_{options}, highs_{Highs_create()} {
+  Solver(const SolveOptions& options, bool presolve)
+      : options_{options}, begin_{Clock::now()}, highs_{Highs_create()} {
     Highs_setBoolOptionValue(highs_.get(), "output_flag", 0);
+    Highs_setStringOptionValue(highs_.get(), "presolve", presolve ? "choose" : "off");
     Highs_setDoubleOptionValue(highs_.get(), "time_limit", options.seconds);
     Highs_setDoubleOptionValue(highs_.get(), "mip_rel_gap", 0);
     Highs_resetGlobalScheduler(1);  // its threads keep the number that they were first given
     Highs_setIntOptionValue(highs_.get(), "threads", options.threads);
-    if (!options.progress) return;
+    if (options.relax) return;
     Highs_setCallback(highs_.get(), tell, this);
     Highs_startCallback(highs_.get(), kHighsCallbackMipInterrupt);
   }
@@ -78,7 +88,7 @@ class Solver {
     check(Highs_run(highs_.get()));
     Solution solution{.outcome = outcome()};
     solution.cost = number("objective_function_value");
-    solution.bound = options_.relax ? solution.cost : number("mip_dual_bound");
+    solution.bound = bound(solution);
     if (solution.outcome == Outcome::Infeasible || solution.outcome == Outcome::Unknown)
       return solution;
     solution.values.resize(columns);
@@ -95,8 +105,20 @@ class Solver {
 
   static void tell(int, const char*, const HighsCallbackDataOut* out, HighsCallbackDataIn* in,
                    void* self) {
-    const auto& progress = static_cast<const Solver*>(self)->options_.progress;
-    if (!progress(out->mip_primal_bound, out->mip_dual_bound)) in->user_interrupt = 1;
+    if (!static_cast<Solver*>(self)->tell(out->mip_primal_bound, out->mip_dual_bound))
+      in->user_interrupt = 1;
+  }
+
+  bool tell(double best, double bound) {
+    if (seconds_since(begin_) < options_.seconds) in_time_ = bound;
+    return !options_.progress || options_.progress(best, bound);
+  }
+
+  // Once its time is up a solver may stop in the middle of a linear program, and what it then has
+  // is no bound. So of a search that did not end the last one counts that it told in time.
+  [[nodiscard]] double bound(const Solution& solution) const {
+    if (options_.relax) return solution.cost;
+    return solution.outcome == Outcome::Optimal ? number("mip_dual_bound") : in_time_;
   }
 
   [[nodiscard]] double number(const char* info) const {
@@ -117,6 +139,8 @@ class Solver {
   }
 
   const SolveOptions& options_;
+  const Clock::time_point begin_;
+  double in_time_ = -std::numeric_limits<double>::infinity();
   std::unique_ptr<void, Destroy> highs_;
 };
 
@@ -128,18 +152,30 @@ Solution without_columns(const LinearProgram& program) {
   return {.outcome = Outcome::Optimal};
 }
 
-}  // namespace
-
-Solution solve(const LinearProgram& program, const SolveOptions& options) {
-  if (program.columns() == 0) return without_columns(program);
-  const auto begin = std::chrono::steady_clock::now();
-  Solver solver{options};
+Solution solve_once(const LinearProgram& program, const SolveOptions& options, bool presolve) {
+  const Clock::time_point begin = Clock::now();
+  Solver solver{options, presolve};
   solver.pass(program);
   solver.begin_with(options.guess);
   Solution solution = solver.run(program.columns());
-  solution.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  solution.seconds = seconds_since(begin);
   return solution;
+}
+
+}  // namespace
+
+// HiGHS has called programs infeasible that are not, and presolve is where it says so at once. So
+// that is believed only if it is also found without.
+Solution solve(const LinearProgram& program, const SolveOptions& options) {
+  if (program.columns() == 0) return without_columns(program);
+  Solution solution = solve_once(program, options, true);
+  if (solution.outcome != Outcome::Infeasible) return solution;
+  SolveOptions rest = options;
+  rest.seconds = std::max(0.0, options.seconds - solution.seconds);
+  Solution again = solve_once(program, rest, false);
+  again.seconds += solution.seconds;
+  again.refuted = !again.values.empty();
+  return again;
 }
 
 }  // namespace weir::solver

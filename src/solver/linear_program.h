@@ -51,6 +51,7 @@ struct Solution {
   double bound = 0;  // no solution costs less
   std::vector<double> values = {};
   double seconds = 0;
+  bool refuted = false;  // the solver first said that there is no solution
 };
 
 [[nodiscard]] Solution solve(const LinearProgram& program, const SolveOptions& options);

@@ -121,6 +121,19 @@ TEST_P(Foresight, KeepsWhatBackwardMade) {
   }
 }
 
+// Backward has read it and is past it, but nobody let go of it: it will be read again, when what it
+// was made from is gone.
+TEST_P(Foresight, KeepsWhatIsHeldOnTo) {
+  std::vector<StorageId> layers{forward({}, {100})};
+  while (layers.size() < 10) layers.push_back(forward({layers.back()}, {100}));
+  const StorageId held = forward({layers.back()}, {1});
+  const StorageId last = forward({held}, {100});
+  for (StorageId read : {last, held, layers[9], layers[8], layers[7]}) backward({read}, {1});
+  EXPECT_EQ(scene_.choose(), layers[0]);
+  scene_.let_go(held);
+  EXPECT_EQ(scene_.choose(), held);
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, Foresight,
                          testing::Values("foresight_online", "foresight_ranked"),
                          [](const auto& name) { return name.param; });
@@ -172,6 +185,26 @@ TEST_F(BackwardOrderOf, WhatIsReadTwiceIsWantedTwice) {
   EXPECT_EQ(order_.next_want(graph_, a), Nanos{30});
   run(Phase::Backward, {b});  // of c, at 20
   EXPECT_EQ(order_.next_want(graph_, a), Nanos{10});
+}
+
+TEST_F(BackwardOrderOf, WhatNothingIsLetGoOfIsHeldOn) {
+  const StorageId a = run(Phase::Forward, {});
+  const StorageId b = run(Phase::Forward, {a});
+  const StorageId c = run(Phase::Forward, {b});
+  const StorageId result = run(Phase::Forward, {c});
+  for (StorageId storage : {a, b, c, result}) graph_[storage].references = 2;
+  run(Phase::Backward, {c});
+  EXPECT_FALSE(order_.held_on(graph_, c));  // backward is not past it
+  run(Phase::Backward, {b});
+  run(Phase::Backward, {a});
+  EXPECT_TRUE(order_.held_on(graph_, c));
+  EXPECT_FALSE(order_.held_on(graph_, b));
+  EXPECT_FALSE(order_.held_on(graph_, result));  // backward never wanted it
+  graph_[c].references = 1;
+  EXPECT_FALSE(order_.held_on(graph_, c));
+  graph_[c].references = 2;
+  run(Phase::Forward, {});
+  EXPECT_FALSE(order_.held_on(graph_, c));
 }
 
 TEST_F(BackwardOrderOf, AnotherForwardBeginsAnew) {
