@@ -4,8 +4,8 @@
     .venv/bin/python bench/train/faithful.py --nets resnet50,tree_lstm --budgets 0.7,0.5
 
 The measured slowdown is the median step inside the budget over the one at 1.0x: same allocator,
-same interposer, nothing evicted. The predicted one is that of the same steps, after the warm-up, when
-`weir replay` runs a recorded trace.
+same interposer, nothing evicted. The predicted one is that of the same steps, after the warm-up,
+when `weir replay` runs a recorded trace.
 """
 
 import argparse

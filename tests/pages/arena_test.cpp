@@ -211,25 +211,6 @@ TEST(Arena, MakesOneBlockOfThePagesOfMany) {
   EXPECT_EQ(arena.peak_committed(), 1_MiB);
 }
 
-TEST(Arena, BringsOnlyThePagesThatAGapLacks) {
-  Arena arena{64_KiB, {.worth_moving = 1}};
-  const std::vector<Block*> blocks = allocate(arena, 4, 16_KiB);
-  arena.free(*blocks[3]);
-  arena.free(*blocks[1]);
-  fill(*blocks[0], 1);
-  fill(*blocks[2], 3);
-  std::byte* last = blocks[3]->address;
-  const Counters before = arena.counters();
-  Block& mended = arena.allocate(28_KiB);
-  fill(mended, 9);
-  EXPECT_EQ(mended.address, last);
-  EXPECT_EQ(arena.find(mended.address + 5 * kPage), &mended);
-  EXPECT_EQ(arena.counters().commits, before.commits);
-  EXPECT_EQ(arena.counters().moves, before.moves + 1);
-  EXPECT_TRUE(has(*blocks[0], 1) && has(*blocks[2], 3) && has(mended, 9));
-  arena.check();
-}
-
 TEST(Arena, ReservesAddressesApartFromBlocksThatMayGrow) {
   Arena arena{4_MiB};
   const Block& block = arena.allocate(4_MiB);

@@ -32,6 +32,25 @@ TEST(Moves, NeighboursMoveAsOne) {
   std::memset(large.address, 2, large.span().bytes());
 }
 
+TEST(Moves, BringsOnlyThePagesThatAGapLacks) {
+  Arena arena{64_KiB, {.worth_moving = 1}};
+  const std::vector<Block*> blocks = allocate(arena, 4, 16_KiB);
+  arena.free(*blocks[3]);
+  arena.free(*blocks[1]);
+  std::byte* last = blocks[3]->address;
+  const Counters before = arena.counters();
+  Block& mended = arena.allocate(28_KiB);
+  std::memset(mended.address, 2, mended.span().bytes());
+  EXPECT_EQ(mended.address, last);
+  EXPECT_EQ(arena.find(mended.address + 5 * kPage), &mended);
+  EXPECT_EQ(arena.counters().commits, before.commits);
+  EXPECT_EQ(arena.counters().moves, before.moves + 1);
+  for (const Block* kept : {blocks[0], blocks[2]})
+    for (std::size_t page = 0; page < 4; ++page)
+      EXPECT_EQ(kept->address[page * kPage], std::byte{1});
+  arena.check();
+}
+
 TEST(Moves, OneMoveServesSeveralSmallBlocks) {
   Arena arena{1_MiB, {.worth_moving = 1}};
   for (Block* block : allocate(arena, 32, 32_KiB)) arena.evict(*block);
