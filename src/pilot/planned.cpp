@@ -152,7 +152,7 @@ class Planned final : public policy::Wrapper {
     if (log_.ops() > kMostOps) return;
     const Nanos took = view.now - step_began_;
     Nanos online = took - (own_end_ - own_begin_);
-    Attempt next{scatters_ ? 0 : PlanCache::kNoMoreTrials, Trial{took}};
+    Attempt next{scatters_ ? 0 : PlanCache::kWithoutReserve, Trial{took}};
     if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
       if (guide_ != nullptr && guide_ == known->guide && joined_ == 0)
         known->guide = known->trial.judge(guide_, took);
@@ -172,8 +172,8 @@ class Planned final : public policy::Wrapper {
 
   // Something takes bytes that no log knows of: what a plan may use is less by as much.
   bool worth_it(const PlanCache::Entry& known, int attempt, Bytes budget) {
-    if (attempt <= PlanCache::kNoMoreTrials) return true;
-    if (known.guide == nullptr || attempt > PlanCache::kNoMoreTrials + kMostAgain) return false;
+    if (attempt <= PlanCache::kWithoutReserve) return true;
+    if (known.guide == nullptr || attempt > PlanCache::kWithoutReserve + kMostAgain) return false;
     if (lacked_ <= share(budget, 64)) return false;
     margin_ = std::min(margin_ + lacked_, share(budget, 8));
     return true;
