@@ -42,6 +42,7 @@ Arena::Arena(Bytes cap, const ArenaOptions& options)
       recount_at_{many_mappings_ / 4},
       worth_moving_{options.worth_moving},
       touch_ns_{vm_.time_first_touch()},
+      huge_touch_ns_{std::clamp(vm_.first_huge_touch(), touch_ns_ / 8, touch_ns_)},
       move_ns_{kFirstGuess * touch_ns_} {}
 
 void Arena::refuse(const char* why, std::size_t pages) const {

@@ -165,7 +165,8 @@ class Arena {
   // Something was evicted: pages come and go all the time. Only then are huge ones worth it; where
   // they stay, they made training slower as often as faster.
   bool short_ = false;
-  double touch_ns_, move_ns_;  // what it costs to touch a page first, and to move a run
+  // What it costs to touch a page first, also one that is a part of a huge page, and to move a run.
+  double touch_ns_, huge_touch_ns_, move_ns_;
   Counters counters_;
 };
 

@@ -12,6 +12,9 @@ namespace weir::pages {
 namespace {
 constexpr std::size_t kBatch = 64;       // pages: small blocks are served together up to this sum
 constexpr std::size_t kCopyAtOnce = 16;  // pages
+// In smaller ones the place of huge pages is too often one that small blocks want next, from where
+// pages can be given back only one run at a time.
+constexpr std::size_t kLeastForHuge = 2 * kGranule;
 constexpr double kForget = 1.0 / 16;     // the weight of the last move in what a move costs
 
 template <typename Visit>
@@ -185,7 +188,7 @@ void Arena::commit(Block& block) {
   const Span rest = block.span().part(block.range.held, block.pages);
   if (block.range.rest != Rest::Open) {
     must(vm_.open(rest), missing);
-    if (short_) vm_.prefer_huge(rest);
+    if (short_ && block.pages >= kLeastForHuge) vm_.prefer_huge(rest);
   }
   block.range.rest = Rest::Open;
   block.range.held = block.pages;
@@ -220,15 +223,14 @@ void Arena::melt() {
   }
 }
 
-// Pages that do not move are given back, and others appear when they are touched. In a large block
-// huge ones appear, so fast that of long runs only whole ones are worth moving.
+// Pages that do not move are given back, and others appear when they are touched: in a large block
+// huge ones.
 bool Arena::worth_moving(const Run& run, std::size_t target) {
   if (!vm_.moves() || crowded()) return false;
   if (worth_moving_ > 0) return run.pages >= worth_moving_;
-  const bool huge = short_ && target >= kGranule && vm_.has_huge_pages();
-  if (huge && run.pages > kBatch) return run.pages >= kGranule;
+  const bool huge = short_ && target >= kLeastForHuge && vm_.has_huge_pages();
   const double calls = has_evicted(run) ? 2 : 1;
-  return calls * move_ns_ <= static_cast<double>(run.pages) * touch_ns_;
+  return calls * move_ns_ <= static_cast<double>(run.pages) * (huge ? huge_touch_ns_ : touch_ns_);
 }
 
 // Moves all pages of the run behind those that the block holds. Whoever reads an evicted block

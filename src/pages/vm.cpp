@@ -31,6 +31,14 @@ long total_bytes(std::span<const Span> spans) {
   return static_cast<long>(sum);
 }
 
+// Nanoseconds that it takes to write to the first byte of each of so many places.
+double time_writes(std::byte* first, std::size_t places, std::size_t apart) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < places; ++i) first[i * apart] = std::byte{1};
+  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+  return took.count();
+}
+
 void* map(void* at, std::size_t bytes, int protection, int flags) {
   return mmap(at, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
@@ -101,7 +109,7 @@ bool Vm::huge_pages_come() {
   std::array<unsigned char, kGranule> there{};
   if (!open(granule)) return false;
   if (madvise(granule.address, granule.bytes(), MADV_HUGEPAGE) == 0) {
-    *granule.address = std::byte{1};
+    huge_touch_ns_ = time_writes(granule.address, 1, 0) / kGranule;
     if (mincore(granule.address, granule.bytes(), there.data()) != 0) there.fill(0);
   }
   const bool all = std::ranges::all_of(there, [](unsigned char page) { return (page & 1) != 0; });
@@ -189,10 +197,8 @@ double Vm::time_first_touch() {
   constexpr std::size_t kPages = 16;
   const Span tried = all_.part(0, kPages);
   if (!open(tried)) return 0;
-  const auto begin = std::chrono::steady_clock::now();
-  for (std::size_t i = 0; i < kPages; ++i) tried.address[i * kPage] = std::byte{1};
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  return close(tried) ? took.count() / kPages : 0;
+  const double took = time_writes(tried.address, kPages, kPage);
+  return close(tried) ? took / kPages : 0;
 }
 
 std::size_t Vm::count_mappings() {

@@ -66,6 +66,8 @@ class Vm {
 
   // Nanoseconds that the first touch of a page takes.
   double time_first_touch();
+  // The same for each page of a huge one, as it was when they were tried.
+  [[nodiscard]] double first_huge_touch() const { return huge_touch_ns_; }
 
   // The mappings that the range consists of: no fewer than there are, since every call may make
   // some; counting them takes time with their number.
@@ -84,6 +86,7 @@ class Vm {
   Span all_;
   std::size_t most_mappings_ = 1;
   bool moves_ = false, huge_ = false;
+  double huge_touch_ns_ = 0;
   std::vector<bool> preferred_;  // by granule: huge pages
   int self_ = -1;                // a descriptor of the process; -1: the system has none
 };
