@@ -29,7 +29,7 @@ Json json_of(const sim::ReplayResult& result, const Trace& trace) {
                {"clock_ns", result.clock.n},
                {"base_ns", result.base.n},
                {"recompute_ns", result.recompute.n},
-               {"turnover_ns", result.turnover.n},
+               {"pages_ns", result.pages.n},
                {"peak_bytes", result.peak.n},
                {"budget_bytes", result.budget.n},
                {"evictions", result.counters.evictions},

@@ -17,7 +17,7 @@ MAY_SEE = {  # besides include/weir and its own folder
     "pages": {"base"},
     "pilot": {"base", "graph", "trace", "policy", "plan"},
     "plan": {"base", "graph", "cost", "solver"},
-    "sim": {"base", "graph", "core", "cost", "trace"},
+    "sim": {"base", "graph", "core", "cost", "trace", "pages"},
     "libtorch": {"base", "graph", "core", "tier", "trace", "pages"},
 }
 MAY_SEE["app"] = MAY_SEE.keys() - {"libtorch"}

@@ -98,16 +98,12 @@ struct TraceOp {
   bool operator==(const TraceOp&) const = default;
 };
 
-// What it costs beside recomputing that a storage goes and comes back: another gets its pages, and
-// it gets others.
-struct Turnover {
-  Nanos each, per_mib;
+// What memory costs beside the ops, on the machine of a recording. Zero: not known.
+struct PageCosts {
+  Nanos touch, huge_touch;  // to write to a MiB first, that comes in small pages or in huge ones
+  Nanos move;               // to move pages to another address
 
-  [[nodiscard]] Nanos of(Bytes size) const {
-    return each + Nanos{static_cast<std::int64_t>(static_cast<double>(per_mib.n) *
-                                                  static_cast<double>(size.n) / (1 << 20))};
-  }
-  bool operator==(const Turnover&) const = default;
+  bool operator==(const PageCosts&) const = default;
 };
 
 // A recorded sequence of events, in flat arrays. Made by TraceBuilder, which guarantees that every
@@ -116,8 +112,8 @@ struct Turnover {
 struct Trace {
   std::string source;  // where it came from, for messages
   ViewRule views = ViewRule::Keep;
-  Nanos start;        // what the clock shows at the first event: 1 in DTR's logs, 0 elsewhere
-  Turnover turnover;  // on the machine of the recording; zero: not known
+  Nanos start;  // what the clock shows at the first event: 1 in DTR's logs, 0 elsewhere
+  PageCosts pages;
   std::vector<std::string> names{""};
   std::vector<TraceStorage> storages;
   std::vector<TraceTensor> tensors;

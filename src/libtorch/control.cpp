@@ -58,7 +58,7 @@ void record(std::string path) {
     Runtime::get().recorder().finish();
     if (path.empty()) return;
     if (!Runtime::get().active()) begin({.budget = {kMostBytes.n / 4}, .tier = "none"});
-    Runtime::get().record(path);
+    Runtime::get().recorder().start(path);
   });
 }
 

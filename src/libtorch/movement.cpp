@@ -27,10 +27,6 @@ bool Runtime::addresses_move() const {
          steps_.load(std::memory_order_relaxed) >= still_until_.load(std::memory_order_relaxed);
 }
 
-void Runtime::record(const std::string& path) {
-  recorder_.start(path, moving_ ? pages::Address::Goes : pages::Address::Stays);
-}
-
 void Runtime::look_for_companions() {
   moving_ = options_.addresses == Addresses::Move ||
             (options_.addresses == Addresses::Auto && companions_.find().empty());

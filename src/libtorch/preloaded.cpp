@@ -93,7 +93,7 @@ void begin_preloaded(const char* text) {
     options.tier = "none";
   }
   begin(options);
-  if (!report->trace_file.empty()) Runtime::get().record(report->trace_file);
+  if (!report->trace_file.empty()) Runtime::get().recorder().start(report->trace_file);
   StepFinder::get().turn_on();
   std::atexit(tell_at_end);
   terminate_before = std::set_terminate(terminate);

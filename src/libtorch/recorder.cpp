@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "pages/page_costs.h"
 #include "trace/sink.h"
 #include "trace/writer.h"
 #include "weir/errors.h"
@@ -23,10 +24,10 @@ struct Recorder::File {
 Recorder::Recorder() = default;
 Recorder::~Recorder() = default;
 
-void Recorder::start(const std::filesystem::path& path, pages::Address evicted) {
+void Recorder::start(const std::filesystem::path& path) {
   const std::lock_guard lock{mutex_};
-  file_ = std::make_unique<File>(
-      path, trace::TraceWriter::Header{.turnover = pages::measure_turnover(evicted)});
+  file_ =
+      std::make_unique<File>(path, trace::TraceWriter::Header{.pages = pages::measure_page_costs()});
   failure_.clear();
   on_ = true;
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "libtorch/block.h"
-#include "pages/turnover.h"
 #include "trace/builder.h"
 #include "weir/trace.h"
 
@@ -40,7 +39,7 @@ class Recorder {
   Recorder();
   ~Recorder();
 
-  void start(const std::filesystem::path& file, pages::Address evicted);
+  void start(const std::filesystem::path& file);
   // Of a program that computes nothing: the header says so.
   void start_without_costs(const std::filesystem::path& file);
   // Ends it and leaves no file.

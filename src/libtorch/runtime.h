@@ -95,7 +95,6 @@ class Runtime final : public Executor {
   [[nodiscard]] Manager& manager() { return *core_->manager; }
   RecipePool& recipes() { return recipes_; }
   Recorder& recorder() { return recorder_; }
-  void record(const std::string& path);  // a trace, from here on
   // Runs what the ticket waits for.
   void restore(Ticket& ticket);
   void count_op();

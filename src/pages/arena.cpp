@@ -33,16 +33,19 @@ NoPages::NoPages(const char* why, Bytes need, Bytes in_use, Bytes cap)
             std::to_string(in_use.n) + " of " + std::to_string(cap.n) + " are in use"} {}
 
 Arena::Arena(Bytes cap, const ArenaOptions& options)
-    : vm_{options.address_space, options.remap},
-      heap_{vm_.all()},
-      starts_{vm_.all()},
+    : Arena{cap, std::make_unique<SystemVm>(options.address_space, options.remap), options} {}
+
+Arena::Arena(Bytes cap, std::unique_ptr<Vm> vm, const ArenaOptions& options)
+    : vm_{std::move(vm)},
+      heap_{vm_->all()},
+      starts_{vm_->all()},
       cap_{whole_pages(cap)},
       many_mappings_{
           most_of(options.most_mappings > 0 ? options.most_mappings : mappings_allowed())},
       recount_at_{many_mappings_ / 4},
       worth_moving_{options.worth_moving},
-      touch_ns_{vm_.time_first_touch()},
-      huge_touch_ns_{std::clamp(vm_.first_huge_touch(), touch_ns_ / 8, touch_ns_)},
+      touch_ns_{vm_->first_touch()},
+      huge_touch_ns_{std::clamp(vm_->first_huge_touch(), touch_ns_ / 8, touch_ns_)},
       move_ns_{kFirstGuess * touch_ns_} {}
 
 void Arena::refuse(const char* why, std::size_t pages) const {
@@ -172,7 +175,7 @@ void Arena::give_back_free() {
 void Arena::check() const {
   const std::lock_guard lock{mutex_};
   std::size_t held = 0, in_use = 0;
-  const std::byte* end = vm_.all().address;
+  const std::byte* end = vm_->all().address;
   const Block* left = nullptr;
   for (const Block* block = heap_.first(); block != nullptr; block = block->range.right) {
     const Range& range = block->range;
@@ -192,7 +195,7 @@ void Arena::check() const {
     WEIR_CHECK(range.live_pages == (free ? 0 : block->pages), block->pages);
     WEIR_CHECK((starts_.at_or_before(block->address).block == block) == !free, block->pages);
   }
-  WEIR_CHECK(end == vm_.all().end());
+  WEIR_CHECK(end == vm_->all().end());
   WEIR_CHECK(held == committed_, held, committed_);
   WEIR_CHECK(in_use == in_use_, in_use, in_use_);
 }
@@ -225,7 +228,7 @@ void Arena::reset_peak() {
 Counters Arena::counters() const {
   const std::lock_guard lock{mutex_};
   Counters counters = counters_;
-  counters.mappings = vm_.most_mappings();
+  counters.mappings = vm_->most_mappings();
   return counters;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <string>
@@ -62,6 +63,7 @@ struct Counters {
 class Arena {
  public:
   explicit Arena(Bytes cap, const ArenaOptions& options = {});
+  Arena(Bytes cap, std::unique_ptr<Vm> vm, const ArenaOptions& options = {});
 
   // A new address with pages that can be read and written; the contents are undefined. The
   // alignment is a power of two.
@@ -92,7 +94,7 @@ class Arena {
   [[nodiscard]] Block* find(const void* address) const;
 
   // All addresses that blocks can have.
-  [[nodiscard]] Span addresses() const { return vm_.all(); }
+  [[nodiscard]] Span addresses() const { return vm_->all(); }
 
   // May be lower than committed(): pages of free blocks, then of evicted ones, go back to the
   // system. If even what is in use is more, nothing can be allocated or restored, and what is
@@ -147,10 +149,10 @@ class Arena {
   void shrink();
   void move_aside(Block& evicted);
   void hand_over(Block& target, const Block& from);
-  static void copy_contents(const Block& target, const Block& from);
+  void copy_contents(const Block& target, const Block& from);
 
   mutable std::mutex mutex_;
-  Vm vm_;
+  std::unique_ptr<Vm> vm_;
   Heap heap_;
   Starts starts_;
 

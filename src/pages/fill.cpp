@@ -1,6 +1,5 @@
 // How a block comes by its pages, and how others lose theirs.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <vector>
 
@@ -44,7 +43,7 @@ Block& Arena::empty_range(std::size_t pages, std::size_t alignment) {
   if (space == nullptr) refuse("the address space of the arena is used up", pages);
   if (pages < kGranule && space->range.rest != Rest::Open && space->pages >= 2 * kGranule) {
     Block& granule = heap_.cut(*space, kGranule, kGranule);
-    granule.range.rest = vm_.open(granule.span()) ? Rest::Open : Rest::Odd;
+    granule.range.rest = vm_->open(granule.span()) ? Rest::Open : Rest::Odd;
     space = &heap_.put(granule);
   }
   Block& range = heap_.cut(*space, pages, alignment);
@@ -116,7 +115,7 @@ void Arena::fill(Block& block) {
 bool Arena::take_granules(Block& block) {
   const std::size_t missing = block.pages - block.range.held;
   const auto at = reinterpret_cast<std::uintptr_t>(block.address) / kPage + block.range.held;
-  if (missing < kGranule || at % kGranule != 0 || !vm_.moves() || crowded()) return false;
+  if (missing < kGranule || at % kGranule != 0 || !vm_->moves() || crowded()) return false;
   if (Block* part = cut_granules(missing)) {
     take_part(*part, block);
     return true;
@@ -157,7 +156,7 @@ Block* Arena::gather_stock(std::size_t pages) {
   if (committed_ + pages <= cap_) return nullptr;
   if (pages >= kGranule) {
     const Run run = heap_.find_evicted(pages);
-    const bool enough = run.pages >= pages && vm_.moves() && !crowded();
+    const bool enough = run.pages >= pages && vm_->moves() && !crowded();
     return enough ? &bring_together(run) : nullptr;
   }
   if (2 * pages > kBatch) return nullptr;
@@ -186,10 +185,10 @@ Block& Arena::bring_together(const Run& run) {
 void Arena::commit(Block& block) {
   const std::size_t missing = block.pages - block.range.held;
   const Span rest = block.span().part(block.range.held, block.pages);
-  if (block.range.rest != Rest::Open) {
-    must(vm_.open(rest), missing);
-    if (short_ && block.pages >= kLeastForHuge) vm_.prefer_huge(rest);
-  }
+  const bool closed = block.range.rest != Rest::Open;
+  const bool huge = closed && short_ && block.pages >= kLeastForHuge;
+  if (closed) must(vm_->open(rest), missing);
+  vm_->expect_writes(rest, huge ? Vm::Come::Huge : Vm::Come::Small);
   block.range.rest = Rest::Open;
   block.range.held = block.pages;
   committed_ += missing;
@@ -199,11 +198,11 @@ void Arena::commit(Block& block) {
 
 // Are there so many mappings that pages had better stay where they are?
 bool Arena::crowded() {
-  if (vm_.most_mappings() < recount_at_) return crowded_;
-  std::size_t count = vm_.count_mappings();
+  if (vm_->most_mappings() < recount_at_) return crowded_;
+  std::size_t count = vm_->count_mappings();
   if (2 * count > many_mappings_) {
     melt();
-    count = vm_.count_mappings();
+    count = vm_->count_mappings();
   }
   crowded_ = 4 * count > 3 * many_mappings_;
   recount_at_ = count + std::max<std::size_t>(1, many_mappings_ / 4);
@@ -216,7 +215,7 @@ void Arena::melt() {
     Range& range = block->range;
     const bool odd = range.rest == Rest::Odd || range.rest == Rest::Open;
     if (range.life == Life::Resident || range.held > 0 || !odd) continue;
-    if (!vm_.close(block->span())) return;
+    if (!vm_->close(block->span())) return;
     range.rest = Rest::Closed;
     Heap::take(*block);
     block = &heap_.put(*block);
@@ -224,12 +223,13 @@ void Arena::melt() {
 }
 
 // Pages that do not move are given back, and others appear when they are touched: in a large block
-// huge ones.
+// huge ones. What has to be closed is given back by a call of its own, of which other processors
+// must be told as of a move.
 bool Arena::worth_moving(const Run& run, std::size_t target) {
-  if (!vm_.moves() || crowded()) return false;
+  if (!vm_->moves() || crowded()) return false;
   if (worth_moving_ > 0) return run.pages >= worth_moving_;
-  const bool huge = short_ && target >= kLeastForHuge && vm_.has_huge_pages();
-  const double calls = has_evicted(run) ? 2 : 1;
+  const bool huge = short_ && target >= kLeastForHuge && vm_->has_huge_pages();
+  const double calls = (has_evicted(run) ? 2 : 1) - (vm_->may_be_huge(run.span()) ? 1 : 0);
   return calls * move_ns_ <= static_cast<double>(run.pages) * (huge ? huge_touch_ns_ : touch_ns_);
 }
 
@@ -239,18 +239,16 @@ void Arena::take(const Run& run, Block& to) {
   must(seal(run), run.pages);
   const bool sealed = has_evicted(run);
   const Span from = run.span(), target{to.address + to.range.held * kPage, run.pages};
-  const auto begin = std::chrono::steady_clock::now();
-  const std::size_t calls = vm_.move(from, target);
-  const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  move_ns_ += kForget * (std::min(took.count(), 4 * move_ns_) - move_ns_);
-  must(calls > 0 || vm_.close(from), run.pages);
+  const auto [calls, took_ns] = vm_->move(from, target);
+  move_ns_ += kForget * (std::min(took_ns, 4 * move_ns_) - move_ns_);
+  must(calls > 0 || vm_->close(from), run.pages);
   heap_.rob(run, calls > 0 ? Rest::Odd : Rest::Closed);
   committed_ -= run.pages;
   counters_.moves += calls;
   to.range.rest = Rest::Odd;
   const bool ready =
-      calls == 0 ? vm_.open(target) : !sealed || vm_.protect(target, Access::ReadWrite);
-  if (!ready) WEIR_CHECK(vm_.close(target), run.pages);
+      calls == 0 ? vm_->open(target) : !sealed || vm_->protect(target, Access::ReadWrite);
+  if (!ready) WEIR_CHECK(vm_->close(target), run.pages);
   must(ready, run.pages);
   to.range.held += run.pages;
   committed_ += run.pages;
@@ -267,7 +265,7 @@ bool Arena::seal(const Run& run) {
   const bool part_of_free = run.first->range.life == Life::Free;
   std::byte* begin = part_of_free ? run.span().address : run.first->address;
   const auto bytes = static_cast<std::size_t>(run.span().end() - begin);
-  if (!vm_.protect({begin, bytes / kPage}, Access::None)) return false;
+  if (!vm_->protect({begin, bytes / kPage}, Access::None)) return false;
   for_each(run, [](Block& block) { block.range.sealed = block.range.life == Life::Evicted; });
   return true;
 }
@@ -275,13 +273,13 @@ bool Arena::seal(const Run& run) {
 // What the block holds can be written to from here on.
 void Arena::unseal(Block& block) {
   if (!block.range.sealed) return;
-  if (!vm_.protect(block.held(), Access::ReadWrite))
+  if (!vm_->protect(block.held(), Access::ReadWrite))
     must(drop({&block, &block, block.range.held}), block.pages);
   block.range.sealed = false;
 }
 
 bool Arena::drop(const Run& run) {
-  if (!seal(run) || !vm_.close(run.span())) return false;
+  if (!seal(run) || !vm_->close(run.span())) return false;
   heap_.rob(run, Rest::Closed);
   committed_ -= run.pages;
   counters_.discards += run.pages;
@@ -296,13 +294,13 @@ bool Arena::drop_small(std::size_t least) {
   while (pages < std::max(least, kBatch)) {
     const Run run = heap_.find_small(std::max(least, kBatch) - pages);
     if (run.pages == 0 || !seal(run)) break;
-    const bool closed = vm_.may_be_huge(run.span());
-    if (closed && !vm_.close(run.span())) break;
+    const bool closed = vm_->may_be_huge(run.span());
+    if (closed && !vm_->close(run.span())) break;
     if (!closed) dropped.push_back(run.span());
     pages += run.pages;
     heap_.rob(run, closed ? Rest::Closed : has_evicted(run) ? Rest::Odd : Rest::Open);
   }
-  WEIR_CHECK(vm_.discard(dropped), dropped.size());
+  WEIR_CHECK(vm_->discard(dropped), dropped.size());
   committed_ -= pages;
   counters_.discards += pages;
   return pages >= least;
@@ -321,18 +319,18 @@ void Arena::shrink() {
 void Arena::move_aside(Block& evicted) {
   if (evicted.range.held == 0) return;
   const Run run{&evicted, &evicted, evicted.range.held};
-  if (!vm_.moves() || crowded()) return must(drop(run), evicted.pages);
+  if (!vm_->moves() || crowded()) return must(drop(run), evicted.pages);
   bring_together(run);
 }
 
 // The pages of `from` with their contents, at the address of `target`, which has none.
 void Arena::hand_over(Block& target, const Block& from) {
-  if (vm_.moves() && !crowded()) {
-    const std::size_t calls = vm_.move(from.span(), target.span());
+  if (vm_->moves() && !crowded()) {
+    const std::size_t calls = vm_->move(from.span(), target.span()).calls;
     WEIR_CHECK(calls > 0, from.pages);  // some of the contents may be lost
     counters_.moves += calls;
   } else {
-    must(vm_.open(target.span()), target.pages);
+    must(vm_->open(target.span()), target.pages);
     copy_contents(target, from);
   }
 }
@@ -343,7 +341,7 @@ void Arena::copy_contents(const Block& target, const Block& from) {
   for (std::size_t at = 0; at < from.pages; at += kCopyAtOnce) {
     const Span piece = from.span().part(at, std::min(at + kCopyAtOnce, from.pages));
     std::memcpy(part.data(), piece.address, piece.bytes());
-    WEIR_CHECK(Vm::discard(piece), piece.pages);
+    WEIR_CHECK(vm_->discard({&piece, 1}), piece.pages);
     std::memcpy(target.address + at * kPage, part.data(), piece.bytes());
   }
 }

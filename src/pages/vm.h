@@ -32,15 +32,19 @@ enum class Access : std::uint8_t { None, ReadWrite };
 using Remap = int (*)(std::byte* from, std::byte* to, std::size_t bytes);
 int system_remap(std::byte* from, std::byte* to, std::size_t bytes);
 
-// The system calls, on one large range of addresses that is taken once and kept. Where a call says
-// bool, false means that the system refused: it does so at its limit of mappings, or out of memory.
+struct Moved {
+  std::size_t calls = 0;  // 0: the system refused; then some of the pages may have moved
+  double took_ns = 0;
+};
+
+// Pages at the addresses of one large range: the system's (SystemVm), or none at all (paper_vm.h).
+// Where a call says bool, false means that the system refused: it does so at its limit of mappings,
+// or out of memory.
 class Vm {
  public:
-  // Takes `size` of address space, or the largest half, quarter, ... that the system allows.
-  Vm(Bytes size, Remap remap);
   Vm(const Vm&) = delete;
   Vm& operator=(const Vm&) = delete;
-  ~Vm();
+  virtual ~Vm() = default;
 
   [[nodiscard]] Span all() const { return all_; }
   [[nodiscard]] bool moves() const { return moves_; }          // does mremap do what we need?
@@ -50,45 +54,79 @@ class Vm {
   [[nodiscard]] bool open(Span span);   // read-write; a page appears when it is touched
   [[nodiscard]] bool close(Span span);  // any access faults
 
-  // The pages that an open span gets in whole granules had better be huge. No page outside of it
-  // appears with them.
-  void prefer_huge(Span span);
+  // An open span without pages is about to be written to. With Huge the pages that it gets in whole
+  // granules had better be huge; no page outside of it appears with them.
+  enum class Come : std::uint8_t { Small, Huge };
+  void expect_writes(Span span, Come pages);
   // May huge pages appear where the span is, also for what is only a part of one? They may where
   // they were preferred, and where pages from there moved to, until it is opened or closed.
   [[nodiscard]] bool may_be_huge(Span span) const;
-  [[nodiscard]] static bool discard(Span span);  // drops the pages; access stays as it is
-  // The same for many spans, by one call where the system can (from Linux 6.13 on).
-  [[nodiscard]] bool discard(std::span<const Span> spans) const;
+  // Drops the pages; access stays as it is.
+  [[nodiscard]] virtual bool discard(std::span<const Span> spans) = 0;
   [[nodiscard]] bool protect(Span span, Access access);
-  // In one call if the system can, else piece by piece. Returns the number of calls, 0 if the
-  // system refused; then some of the pages may have moved.
-  [[nodiscard]] std::size_t move(Span from, Span to);
+  // In one call if the system can, else piece by piece.
+  [[nodiscard]] Moved move(Span from, Span to);
 
-  // Nanoseconds that the first touch of a page takes.
-  double time_first_touch();
-  // The same for each page of a huge one, as it was when they were tried.
-  [[nodiscard]] double first_huge_touch() const { return huge_touch_ns_; }
+  // Nanoseconds that the first touch of a page takes, and of each that comes as a part of a huge one.
+  [[nodiscard]] virtual double first_touch() = 0;
+  [[nodiscard]] virtual double first_huge_touch() const = 0;
 
   // The mappings that the range consists of: no fewer than there are, since every call may make
   // some; counting them takes time with their number.
   [[nodiscard]] std::size_t most_mappings() const { return most_mappings_; }
   std::size_t count_mappings();
 
+ protected:
+  Vm() = default;
+  void has(Span all, bool huge_pages);
+
+  [[nodiscard]] virtual bool map(Span span, Access access) = 0;
+  virtual void writes_come(Span /*span*/, Span /*huge*/) {}
+  [[nodiscard]] virtual bool change_access(Span span, Access access) = 0;
+  [[nodiscard]] virtual Moved move_pages(Span from, Span to) = 0;
+  [[nodiscard]] virtual std::size_t mappings() const = 0;  // counted; 0: not to be had
+
+  bool moves_ = false;
+
  private:
-  [[nodiscard]] bool moves_work();
-  [[nodiscard]] bool huge_pages_come();
+  [[nodiscard]] Span whole_granules(Span span) const;
   void forget_preference(Span span);
   [[nodiscard]] std::size_t granule(const std::byte* address) const;
 
-  Remap remap_;
-  std::byte* reserved_ = nullptr;  // as the system gave it; all_ is what is aligned of it
-  std::size_t reserved_bytes_ = 0;
   Span all_;
   std::size_t most_mappings_ = 1;
-  bool moves_ = false, huge_ = false;
-  double huge_touch_ns_ = 0;
+  bool huge_ = false;
   std::vector<bool> preferred_;  // by granule: huge pages
-  int self_ = -1;                // a descriptor of the process; -1: the system has none
+};
+
+// The system calls.
+class SystemVm final : public Vm {
+ public:
+  // Takes `size` of address space, or the largest half, quarter, ... that the system allows.
+  SystemVm(Bytes size, Remap remap);
+  ~SystemVm() override;
+
+  // By one call where the system can (from Linux 6.13 on).
+  [[nodiscard]] bool discard(std::span<const Span> spans) override;
+  [[nodiscard]] double first_touch() override;
+  [[nodiscard]] double first_huge_touch() const override { return huge_touch_ns_; }
+
+ private:
+  [[nodiscard]] bool map(Span span, Access access) override;
+  void writes_come(Span span, Span huge) override;
+  [[nodiscard]] bool change_access(Span span, Access access) override;
+  [[nodiscard]] Moved move_pages(Span from, Span to) override;
+  [[nodiscard]] std::size_t mappings() const override;
+
+  [[nodiscard]] bool moves_work(Span all);
+  [[nodiscard]] bool huge_pages_come(Span all);
+  [[nodiscard]] std::size_t remap_pieces(Span from, Span to);
+
+  Remap remap_;
+  std::byte* reserved_ = nullptr;  // as the system gave it; all() is what is aligned of it
+  std::size_t reserved_bytes_ = 0;
+  double huge_touch_ns_ = 0;
+  int self_ = -1;  // a descriptor of the process; -1: the system has none
 };
 
 // The number of mappings the system allows a process.

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "sim/future.h"
+#include "sim/paged_memory.h"
 #include "weir/errors.h"
 
 namespace weir::sim {
@@ -16,16 +17,36 @@ class VirtualExecutor final : public Executor {
  public:
   [[nodiscard]] Nanos now() const override { return clock; }
   void evict(StorageId storage) override {
-    const Storage& s = (*graph)[storage];
-    if (s.references == 0) return;  // its address is not kept either: others take it as it is
-    const Nanos took = turnover.of(s.size);
-    clock += took;
-    turned_over += took;
+    if (!memory) return;
+    if ((*graph)[storage].references == 0) return memory->free(storage);
+    memory->evict(storage);
+  }
+  void adopted(StorageId storage, std::uint32_t output) override {
+    if (memory) memory->adopt(storage, output);
+  }
+  void rejected(std::uint32_t output) override {
+    if (memory) memory->reject(output);
+  }
+  void died(StorageId storage) override {
+    if (memory) memory->free(storage);
+  }
+  // The bytes of an op's output were charged for.
+  void make(std::uint32_t output, Bytes size) {
+    if (memory) memory->make(output, size);
+  }
+  void borrow(Bytes scratch) {
+    if (memory) memory->borrow(scratch);
+  }
+  // The op has run.
+  void advance(Nanos cost) {
+    const Nanos spent = memory ? memory->take_spent() : Nanos{};
+    clock += cost + spent;
+    pages += spent;
   }
 
   const Graph* graph = nullptr;
-  Turnover turnover;
-  Nanos clock, turned_over;
+  std::optional<PagedMemory> memory;  // none: it is not known what pages cost
+  Nanos clock, pages;
 };
 
 class Replay {
@@ -42,7 +63,7 @@ class Replay {
                              .views = trace.views},
                      *policy_, executor_);
     executor_.graph = &manager_->graph();
-    executor_.turnover = trace.turnover;
+    if (trace.pages != PageCosts{}) executor_.memory.emplace(options.budget, trace.pages);
     step_began_ = executor_.clock;
     manager_->reserve(trace.tensors.size(), trace.ops.size());
     for (const TraceOp& op : trace.ops) result_.base += op.cost;
@@ -65,7 +86,7 @@ class Replay {
     }
     if (result_.status != Status::Ok) result_.stopped_in = running_;
     result_.clock = executor_.clock;
-    result_.turnover = executor_.turned_over;
+    result_.pages = executor_.pages;
     result_.peak = manager_->ledger().peak();
     result_.budget = options_.budget;
     result_.counters = manager_->counters();
@@ -106,8 +127,11 @@ class Replay {
   void add_constant(TensorId tensor) {
     const Bytes size = size_of(trace_.tensors[index(tensor)]);
     running_.reset();
-    const TensorId made = manager_->add_constant(manager_->allocate(size));
+    Charge bytes = manager_->allocate(size);
+    executor_.make(0, size);
+    const TensorId made = manager_->add_constant(std::move(bytes));
     WEIR_CHECK(made == tensor, made, tensor);
+    executor_.adopted(manager_->storage_of(made), 0);
   }
 
   // Under DTR's rules a program may use what it has released, since it can be recomputed; but not
@@ -138,6 +162,8 @@ class Replay {
     WEIR_CHECK(op.outputs == 0 || index(first) == op.first_output, first, op.first_output);
     restore(ticket);
     launch(op, ticket);
+    for (std::uint32_t i = 0; i < op.outputs; ++i)
+      if (outputs_[i].alias_of == kFresh) executor_.adopted(ticket.storage(i), i);
     step_base_ += op.cost;
     manager_->end(std::move(ticket), op.scratch);
   }
@@ -162,10 +188,16 @@ class Replay {
   void launch(const TraceOp& op, Ticket& ticket) {
     running_ = static_cast<std::uint32_t>(&op - trace_.ops.data());
     const std::span<const TraceTensor> outputs = trace_.outputs_of(op);
-    for (std::uint32_t i = 0; i < outputs.size(); ++i)
-      if (outputs[i].alias_of == kFresh) ticket.deliver(i, manager_->allocate(size_of(outputs[i])));
-    if (op.scratch > Bytes{0}) const Charge scratch = manager_->allocate(op.scratch);
-    executor_.clock += op.cost;
+    for (std::uint32_t i = 0; i < outputs.size(); ++i) {
+      if (outputs[i].alias_of != kFresh) continue;
+      ticket.deliver(i, manager_->allocate(size_of(outputs[i])));
+      executor_.make(i, size_of(outputs[i]));
+    }
+    if (op.scratch > Bytes{0}) {
+      const Charge scratch = manager_->allocate(op.scratch);
+      executor_.borrow(op.scratch);
+    }
+    executor_.advance(op.cost);
   }
 
   [[nodiscard]] Bytes size_of(const TraceTensor& tensor) const {

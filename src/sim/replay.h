@@ -31,7 +31,7 @@ struct ReplayResult {
   Nanos clock;      // at the end of the trace, or where it stopped
   Nanos base;       // the trace's own time
   Nanos recompute;  // time spent on running ops again
-  Nanos turnover;   // time spent on the pages of what went
+  Nanos pages;      // time spent on pages that had to be moved or written to anew
   Bytes peak;
   Bytes budget;
   Counters counters;

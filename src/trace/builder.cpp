@@ -53,10 +53,9 @@ TraceBuilder::TraceBuilder(ViewRule views, std::string source, Nanos start) : to
   name_ids_.emplace("", 0);
 }
 
-void TraceBuilder::turnover(const Turnover& turnover) {
-  check_cost(turnover.each);
-  check_cost(turnover.per_mib);
-  trace_.turnover = turnover;
+void TraceBuilder::pages(const PageCosts& costs) {
+  for (const Nanos cost : {costs.touch, costs.huge_touch, costs.move}) check_cost(cost);
+  trace_.pages = costs;
 }
 
 TensorId TraceBuilder::constant(Bytes size, const Layout& layout) {

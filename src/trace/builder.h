@@ -47,7 +47,7 @@ class TraceBuilder {
  public:
   TraceBuilder(ViewRule views, std::string source, Nanos start = {});
 
-  void turnover(const Turnover& turnover);
+  void pages(const PageCosts& costs);
   TensorId constant(Bytes size, const Layout& layout = {});
   std::uint32_t layout(const Layout& layout);  // its number, for arguments of ops
   TensorId op(const OpCall& call);             // the first output; the others follow it

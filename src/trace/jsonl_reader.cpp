@@ -25,7 +25,7 @@ constexpr std::string_view kCutOff =
 struct Header {
   ViewRule views;
   Nanos start;
-  Turnover turnover;
+  PageCosts pages;
 };
 
 ViewRule views_of(JsonObject header) {
@@ -46,8 +46,9 @@ Header header_in(std::string_view line) {
                     version, kFormatVersion));
   return {views_of(object),
           Nanos{whole_number_or(object, "start", 0)},
-          {.each = {whole_number_or(object, "turnover_ns", 0)},
-           .per_mib = {whole_number_or(object, "turnover_ns_per_mib", 0)}}};
+          {.touch = {whole_number_or(object, "touch_ns_per_mib", 0)},
+           .huge_touch = {whole_number_or(object, "huge_touch_ns_per_mib", 0)},
+           .move = {whole_number_or(object, "move_ns", 0)}}};
 }
 
 class EventReader {
@@ -56,7 +57,7 @@ class EventReader {
       : builder_{header.views, std::string(source), header.start},
         tensors_{text_bytes / 8 + 64},
         storages_{text_bytes / 8 + 64} {
-    builder_.turnover(header.turnover);
+    builder_.pages(header.pages);
   }
 
   void read(std::string_view line);

@@ -56,9 +56,9 @@ TraceWriter::TraceWriter(Sink& sink, const Header& header) : sink_{sink} {
   put("{{\"{}\":{},\"views\":\"{}\"", kHeaderKey, kFormatVersion,
       header.views == ViewRule::Keep ? "keep" : "rerun");
   if (header.start != Nanos{0}) put(",\"start\":{}", header.start.n);
-  if (header.turnover != Turnover{})
-    put(",\"turnover_ns\":{},\"turnover_ns_per_mib\":{}", header.turnover.each.n,
-        header.turnover.per_mib.n);
+  if (header.pages != PageCosts{})
+    put(",\"touch_ns_per_mib\":{},\"huge_touch_ns_per_mib\":{},\"move_ns\":{}",
+        header.pages.touch.n, header.pages.huge_touch.n, header.pages.move.n);
   put(",\"producer\":");
   put_text(header.producer);
   end_line();
@@ -215,7 +215,7 @@ std::uint32_t TraceWriter::add_tensor(std::uint32_t storage) {
 
 void write_trace(const Trace& trace, Sink& sink) {
   TraceWriter writer{sink,
-                     {.views = trace.views, .start = trace.start, .turnover = trace.turnover}};
+                     {.views = trace.views, .start = trace.start, .pages = trace.pages}};
   for (const TraceEvent& event : trace.events) {
     switch (event.kind) {
       case EventKind::Constant:

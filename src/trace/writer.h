@@ -23,7 +23,7 @@ class TraceWriter {
   struct Header {
     ViewRule views = ViewRule::Keep;
     Nanos start = {};
-    Turnover turnover = {};
+    PageCosts pages = {};
     std::string_view producer = "weir";
   };
 

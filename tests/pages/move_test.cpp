@@ -8,7 +8,7 @@
 
 #include "pages/arena.h"
 #include "pages/system.h"
-#include "pages/turnover.h"
+#include "pages/page_costs.h"
 
 namespace weir::pages {
 namespace {
@@ -184,13 +184,11 @@ TEST(Moves, NoMappingIsForgotten) {
   EXPECT_GE(arena.counters().mappings, mappings_within(arena.addresses()));
 }
 
-TEST(Turnover, IsMeasured) {
-  const Turnover turnover = measure_turnover(Address::Stays);
-  EXPECT_GT((turnover.each + turnover.per_mib).n, 0);
-  for (const Turnover& one : {turnover, measure_turnover(Address::Goes)}) {
-    EXPECT_GE(one.each.n, 0);
-    EXPECT_GE(one.per_mib.n, 0);
-  }
+TEST(PageCosts, AreMeasured) {
+  const PageCosts costs = measure_page_costs();
+  EXPECT_GT(costs.touch.n, 0);
+  EXPECT_GE(costs.huge_touch.n, 0);
+  EXPECT_GT(costs.move.n, 0);
 }
 
 // The block is at every moment in place with its bytes, or its readers fault.

@@ -224,7 +224,7 @@ TEST(WeirFormat, NeedsAWholeHeader) {
               StartsWith("t:1: \"views\" is 'lose'"));
   EXPECT_THAT(error_of(json("{'weir_trace':1,'vie")), StartsWith("t:1: the trace is cut off"));
   EXPECT_THAT(error_of(json("{'weir_trace':1,'views':'keep','start':-1}\n")), StartsWith("t:1: "));
-  EXPECT_THAT(error_of(json("{'weir_trace':1,'views':'keep','turnover_ns':-1}\n")),
+  EXPECT_THAT(error_of(json("{'weir_trace':1,'views':'keep','move_ns':-1}\n")),
               StartsWith("t:1: "));
 }
 

@@ -74,9 +74,9 @@ TEST(Writer, WritesThroughALink) {
 TEST(Writer, TellsWhatPagesCost) {
   test::TemporaryFolder folder;
   Trace made = linear_chain(1);
-  made.turnover = {.each = {3}, .per_mib = {7}};
+  made.pages = {.touch = {3}, .huge_touch = {5}, .move = {7}};
   write_trace(made, folder / "a.trace");
-  EXPECT_EQ(read_trace(folder / "a.trace").turnover, made.turnover);
+  EXPECT_EQ(read_trace(folder / "a.trace").pages, made.pages);
 }
 
 TEST(Writer, ARecorderNeedsNoBuilder) {
