@@ -9,6 +9,8 @@
 // the later it is wanted the better: what backward frees until then makes room for it.
 // What backward made is kept: by the time it is wanted, most of the step is gone that made it. So
 // is what backward is past and somebody holds on to.
+// Weights and the like, which only a tier can bring back, are likely to go unused as long as they
+// have so far. Each time it costs a fetch, so what is used all the time is as good as never given up.
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +45,9 @@ class Score {
   [[nodiscard]] bool in_backward() const { return order_.in_backward(); }
 
   // Before the first score after something changed.
-  void survey(const Graph& graph) {
+  void survey(const View& view) {
+    const Graph& graph = view.graph;
+    now_ = view.now;
     if (order_.in_backward()) return;
     rereads_.survey(graph, position_);
     regions_.survey(graph, order_, rereads_);
@@ -52,6 +56,7 @@ class Score {
   double operator()(const Graph& graph, StorageId storage) {
     const Storage& s = graph[storage];
     if (s.size == Bytes{}) return std::numeric_limits<double>::infinity();
+    if (!s.has_recipe()) return fetches(s);
     double price = price_of(graph, storage) / static_cast<double>(s.size.n);
     if (made_outside_backward(graph, storage) && hardly_wanted(graph, storage))
       price *= kHardlyWanted;
@@ -64,8 +69,16 @@ class Score {
     double unwanted = 0;  // of these, what no region has
   };
 
+  // What cannot be made again: by the byte, until forward could have wanted all that it has made so
+  // far, or until it is wanted in backward.
+  [[nodiscard]] double fetches(const Storage& s) const {
+    const double price = static_cast<double>(s.cost.n) / static_cast<double>(s.size.n);
+    const auto unused = static_cast<double>(std::max<std::int64_t>(1, (now_ - s.last_use).n));
+    const auto so_far = static_cast<double>((position_ - order_.start()).n);
+    return in_backward() ? price / weight_of(unused) : price * (1 + so_far / unused);
+  }
+
   double price_of(const Graph& graph, StorageId storage) {
-    if (!graph[storage].has_recipe()) return static_cast<double>(graph[storage].cost.n);
     if (in_backward() || !made_outside_backward(graph, storage)) {
       const double all = lineage(graph, storage, [](StorageId) { return false; }).cost;
       return all + static_cast<double>(gone_by_then(graph, storage).n);
@@ -139,7 +152,6 @@ class Score {
   // Backward wants first what forward read last. Where more is missing than is there, what is
   // wanted late comes back when some of that has been let go of.
   double lateness(const Graph& graph, StorageId storage) const {
-    if (!graph[storage].has_recipe()) return 1;
     const auto since = static_cast<double>((position_ - rereads_.last_read(graph, storage)).n);
     const double all = static_cast<double>(order_.length().n) + 1;
     return std::sqrt(1 + kLater * regions_.shortage() * since / all);
@@ -154,7 +166,7 @@ class Score {
   BackwardOrder order_;
   Rereads rereads_;
   Regions regions_;
-  Nanos position_;
+  Nanos position_, now_;
   std::vector<std::int32_t> near_;
   graph::Marks seen_;
   std::vector<StorageId> work_;
@@ -163,7 +175,7 @@ class Score {
 // Of all candidates.
 std::optional<Choice> choose_by(Score& score, Cover& cover, const View& view, Bytes need,
                                 std::uint64_t& scored) {
-  score.survey(view.graph);
+  score.survey(view);
   cover.clear();
   for (StorageId id : view.slots)
     if (id != kNoStorage) cover.add(id, score(view.graph, id), view.graph[id].size);
@@ -233,7 +245,7 @@ class Ranked final : public Policy {
   }
 
   void rank(const View& view) {
-    score_.survey(view.graph);
+    score_.survey(view);
     ranked_in_backward_ = score_.in_backward();
     ranked_.clear();
     for (StorageId id : view.slots)

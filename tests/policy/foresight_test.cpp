@@ -59,6 +59,24 @@ TEST_P(Foresight, KeepsWhatForwardIsAboutToRead) {
   EXPECT_NE(scene_.choose(), last);
 }
 
+// A weight is read all the time, a moment by the optimizer only. A fetch of either costs less than
+// to make an activation again.
+TEST_P(Foresight, GivesUpWhatOnlyATierCanBringBackIfItHasGoneUnused) {
+  const Nanos now{100'000}, lately{99'900};
+  const auto carried = [&](Nanos last_use) {
+    return scene_.make({.size = {10}, .cost = {20}, .last_use = last_use, .carried = true});
+  };
+  const StorageId weight = carried(lately);
+  forward({}, {97'000}, {100});
+  const StorageId activation = forward({}, {3000});
+  EXPECT_EQ(scene_.choose(now), activation);
+  const StorageId moment = carried({0});
+  EXPECT_EQ(scene_.choose(now), moment);
+  backward({activation}, {10});
+  EXPECT_EQ(scene_.choose(now), moment);
+  EXPECT_NE(scene_.choose(now), weight);
+}
+
 // As a U-Net does: what is pooled on the way down is joined on the way up.
 TEST_P(Foresight, KeepsWhatNestedReadsComeToNext) {
   constexpr std::uint64_t kPool = 1, kJoin = 2;

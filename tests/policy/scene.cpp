@@ -16,7 +16,10 @@ StorageId Scene::make(const Made& made) {
   graph_.begin_outputs(op, 1);
   graph_[graph_.add_output(op, storage, true)].references = 1;
   graph_[storage].references = 1;
-  graph_.extend_recipe(storage, op);
+  if (made.carried)
+    graph_[storage].cost = made.cost;
+  else
+    graph_.extend_recipe(storage, op);
   note(storage, Change::Declared);
   graph_[storage].last_use = made.last_use;
   restore(storage);

@@ -25,6 +25,7 @@ class Scene {
     Nanos last_use = {0};
     Phase phase = Phase::Forward;
     std::uint64_t kind = 0;
+    bool carried = false;  // only a tier can bring it back, at that cost
   };
   // A resident storage that the program references; the newest candidate.
   StorageId make(const Made& made);
