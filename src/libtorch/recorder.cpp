@@ -26,8 +26,8 @@ Recorder::~Recorder() = default;
 
 void Recorder::start(const std::filesystem::path& path) {
   const std::lock_guard lock{mutex_};
-  file_ =
-      std::make_unique<File>(path, trace::TraceWriter::Header{.pages = pages::measure_page_costs()});
+  file_ = std::make_unique<File>(path,
+                                 trace::TraceWriter::Header{.pages = pages::measure_page_costs()});
   failure_.clear();
   on_ = true;
 }

@@ -14,7 +14,7 @@ constexpr std::size_t kCopyAtOnce = 16;  // pages
 // In smaller ones the place of huge pages is too often one that small blocks want next, from where
 // pages can be given back only one run at a time.
 constexpr std::size_t kLeastForHuge = 2 * kGranule;
-constexpr double kForget = 1.0 / 16;     // the weight of the last move in what a move costs
+constexpr double kForget = 1.0 / 16;  // the weight of the last move in what a move costs
 
 template <typename Visit>
 void for_each(const Run& run, Visit&& visit) {

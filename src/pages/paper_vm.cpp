@@ -28,7 +28,9 @@ Moved PaperVm::move_pages(Span from, Span to) {
   const auto granule = [](const std::byte* address) {
     return reinterpret_cast<std::uintptr_t>(address) / (kGranule * kPage);
   };
-  const auto tables = [&](Span span) { return granule(span.end() - 1) - granule(span.address) + 1; };
+  const auto tables = [&](Span span) {
+    return granule(span.end() - 1) - granule(span.address) + 1;
+  };
   const double took = move_ns_ * static_cast<double>(std::max(tables(from), tables(to)));
   spent_ns_ += took;
   return {1, took};

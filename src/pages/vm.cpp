@@ -228,8 +228,7 @@ std::size_t SystemVm::remap_pieces(Span from, Span to) {
   const std::size_t half = from.pages / 2;
   const std::size_t first = remap_pieces(from.part(0, half), to.part(0, half));
   if (first == 0) return 0;
-  const std::size_t second =
-      remap_pieces(from.part(half, from.pages), to.part(half, from.pages));
+  const std::size_t second = remap_pieces(from.part(half, from.pages), to.part(half, from.pages));
   return second == 0 ? 0 : first + second;
 }
 

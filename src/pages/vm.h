@@ -67,7 +67,8 @@ class Vm {
   // In one call if the system can, else piece by piece.
   [[nodiscard]] Moved move(Span from, Span to);
 
-  // Nanoseconds that the first touch of a page takes, and of each that comes as a part of a huge one.
+  // Nanoseconds that the first touch of a page takes, and of each that comes as a part of a huge
+  // one.
   [[nodiscard]] virtual double first_touch() = 0;
   [[nodiscard]] virtual double first_huge_touch() const = 0;
 

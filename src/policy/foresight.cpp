@@ -10,7 +10,8 @@
 // What backward made is kept: by the time it is wanted, most of the step is gone that made it. So
 // is what backward is past and somebody holds on to.
 // Weights and the like, which only a tier can bring back, are likely to go unused as long as they
-// have so far. Each time it costs a fetch, so what is used all the time is as good as never given up.
+// have so far. Each time it costs a fetch, so what is used all the time is as good as never given
+// up.
 #include <algorithm>
 #include <cmath>
 

@@ -214,8 +214,7 @@ std::uint32_t TraceWriter::add_tensor(std::uint32_t storage) {
 }
 
 void write_trace(const Trace& trace, Sink& sink) {
-  TraceWriter writer{sink,
-                     {.views = trace.views, .start = trace.start, .pages = trace.pages}};
+  TraceWriter writer{sink, {.views = trace.views, .start = trace.start, .pages = trace.pages}};
   for (const TraceEvent& event : trace.events) {
     switch (event.kind) {
       case EventKind::Constant:

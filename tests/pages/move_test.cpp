@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "pages/arena.h"
-#include "pages/system.h"
 #include "pages/page_costs.h"
+#include "pages/system.h"
 
 namespace weir::pages {
 namespace {
