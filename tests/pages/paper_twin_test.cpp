@@ -129,6 +129,26 @@ TEST(PaperTwin, DoesTheSame) {
   }
 }
 
+// To close a run where huge pages may be takes a call, as a move does. So it is moved, however dear
+// that is beside fresh pages.
+TEST(PaperVm, ShortRunsMoveWhereHugePagesMayBe) {
+  constexpr std::int64_t kPages = 1024, kRun = 6;
+  const auto pages = [](std::int64_t count) {
+    return Bytes{count * static_cast<std::int64_t>(kPage)};
+  };
+  Arena arena{pages(kPages), std::make_unique<PaperVm>(PageCosts{{256'000}, {25'600}, {1 << 20}})};
+  Block& first = arena.allocate(pages(1));
+  arena.evict(first);  // from now on large blocks have huge pages
+  arena.free(arena.allocate(pages(kPages)));
+  const std::uint64_t before = arena.counters().discards;
+  std::vector<Block*> blocks;
+  for (std::int64_t i = 0; i < kPages / kRun; ++i) blocks.push_back(&arena.allocate(pages(kRun)));
+  for (std::size_t i = 0; i < blocks.size(); i += 2) arena.free(*blocks[i]);
+  arena.allocate(pages(kPages / 4));
+  EXPECT_EQ(arena.counters().discards, before);
+  EXPECT_GT(arena.counters().moves, 0u);
+}
+
 TEST(PaperVm, AddsUpWhatPagesWouldHaveCost) {
   auto owned = std::make_unique<PaperVm>(PageCosts{{256'000}, {25'600}, {50}});
   const PaperVm& vm = *owned;
