@@ -48,9 +48,20 @@ void* Runtime::allocate(std::size_t size) {
   }
 }
 
+// Where memory is short, most of this is making room: no op is dearer for it.
+Block& Runtime::allocate_large(Bytes size) {
+  if (!short_.load(std::memory_order_relaxed)) return take_pages(size);
+  const Nanos begin = tick();
+  Block& block = take_pages(size);
+  const Nanos took = tick() - begin;
+  this_thread().room += took;
+  room_ns_.fetch_add(took.n, std::memory_order_relaxed);
+  return block;
+}
+
 // The charge is given before the pages are looked for. They may still be on their way into the
 // arena when another thread has just given up its charge for them.
-Block& Runtime::allocate_large(Bytes size) {
+Block& Runtime::take_pages(Bytes size) {
   Charge bytes = charge(size);
   for (int attempt = 0;; ++attempt) {
     try {
@@ -143,6 +154,7 @@ void Runtime::evict(StorageId storage) {
   WEIR_CHECK(block->pages != nullptr && block->resident(), storage);
   if (options_.checksum) block->checksum = checksum(*block);
   if (block->leave()) ++away_;
+  short_.store(true, std::memory_order_relaxed);
   memory_.evict(*block, addresses_move());
 }
 

@@ -238,12 +238,13 @@ void Launch::kernel() {
   arm(false);
   const bool measured = runtime_.measures_scratch();
   if (measured) runtime_.start_taking();
-  const Nanos begin = runtime_.tick();
+  const Nanos room = this_thread().room, begin = runtime_.tick();
   {
     const InOp in_op;
     traits_.op->redispatchBoxed(keys_, &stack_);
   }
-  cost_ = runtime_.tick() - begin;
+  cost_ = runtime_.tick() - begin - (this_thread().room - room);
+  runtime_.count_own(cost_);
   if (measured) taken_ = runtime_.taken();
   if (drawing_.owns_lock()) drawing_.unlock();
 }

@@ -52,6 +52,8 @@ std::string json_of(const Stats& s) {
                         {"fetches", s.counters.fetches},
                         {"offloaded_bytes", s.offloaded.n},
                         {"fetched_bytes", s.fetched.n},
+                        {"own_ns", s.own.n},
+                        {"room_ns", s.room.n},
                         {"recompute_ns", s.recompute.n},
                         {"offload_ns", s.offload.n},
                         {"fetch_ns", s.fetch.n},

@@ -116,7 +116,10 @@ void Runtime::start(const RunOptions& options) {
 void Runtime::reset_counts() {
   logical_peak_ = logical_.load();
   for (auto* count : {&ops_, &faults_, &escapes_, &steps_}) *count = 0;
-  for (auto* sum : {&recompute_ns_, &offload_ns_, &fetch_ns_, &offloaded_, &fetched_}) *sum = 0;
+  for (auto* sum :
+       {&own_ns_, &room_ns_, &recompute_ns_, &offload_ns_, &fetch_ns_, &offloaded_, &fetched_})
+    *sum = 0;
+  short_ = false;
   memory_.reset_moved();
   step_began_ = 0;
   still_until_ = 0;
@@ -344,6 +347,8 @@ Stats Runtime::stats() const {
   stats.records = recipes_.in_use();
   stats.offloaded = {offloaded_};
   stats.fetched = {fetched_};
+  stats.own = {own_ns_};
+  stats.room = {room_ns_};
   stats.recompute = {recompute_ns_};
   stats.offload = {offload_ns_};
   stats.fetch = {fetch_ns_};

@@ -55,6 +55,8 @@ struct Stats {
   std::size_t records = 0, storages = 0;
   Bytes offloaded, fetched;
   pages::Counters pages;
+  // In the program's own ops, and making room: reclaiming and finding pages.
+  Nanos own, room;
   Nanos recompute, offload, fetch, elapsed;
 };
 
@@ -98,6 +100,7 @@ class Runtime final : public Executor {
   // Runs what the ticket waits for.
   void restore(Ticket& ticket);
   void count_op();
+  void count_own(Nanos took) { own_ns_.fetch_add(took.n, std::memory_order_relaxed); }
   // For the recorder and for plans: the most that is taken at one time from here on.
   [[nodiscard]] bool measures_scratch() const { return plans_ || recorder_.on(); }
   void start_taking();
@@ -172,6 +175,7 @@ class Runtime final : public Executor {
   void bring_all_back();
   void drop_core();
   Block& allocate_large(Bytes size);
+  Block& take_pages(Bytes size);
   Block* lend(Bytes size);
   void release(Block& block);
   void free_untold(Block& block);
@@ -239,6 +243,8 @@ class Runtime final : public Executor {
   std::atomic<std::int64_t> away_{0};         // blocks of the program whose bytes are not in memory
   std::atomic<std::uint64_t> step_began_{0};  // how many ops there had been
   std::atomic<std::uint64_t> ops_{0}, faults_{0}, escapes_{0}, steps_{0};
+  std::atomic<bool> short_{false};  // something had to go since the budget began
+  std::atomic<std::int64_t> own_ns_{0}, room_ns_{0};
   std::atomic<std::int64_t> recompute_ns_{0}, offload_ns_{0}, fetch_ns_{0};
   std::atomic<std::int64_t> offloaded_{0}, fetched_{0};
   Nanos started_{};
@@ -250,6 +256,7 @@ struct ThreadState {
   int in_op = 0;               // inside an op that we launched
   bool replaying = false;      // inside an op that is run again
   int reading = 0;             // raw pointers it asks for are only read
+  Nanos room;                  // what making room took it, in all
   std::vector<Block*> freed;   // what it let go of inside an op
   std::vector<Pin> read_pins;  // while reading
 };
