@@ -43,6 +43,10 @@ struct ArenaOptions {
   Remap remap = system_remap;
 };
 
+// Where all of the cap is in use, what is free lies in pieces too small for what is wanted. If one
+// page in so many stays free, pages move a third as often.
+inline constexpr std::int64_t kReserveOneIn = 32;
+
 struct Counters {
   std::uint64_t moves = 0;     // calls that moved pages from one address to another
   std::uint64_t commits = 0;   // pages taken fresh from the system
@@ -167,7 +171,8 @@ class Arena {
   // Something was evicted: pages come and go all the time. Only then are huge ones worth it; where
   // they stay, they made training slower as often as faster.
   bool short_ = false;
-  // What it costs to touch a page first, also one that is a part of a huge page, and to move a run.
+  // What it costs to touch a page first, also one that is a part of a huge page, and to move pages:
+  // for the call and for each piece.
   double touch_ns_, huge_touch_ns_, move_ns_;
   Counters counters_;
 };

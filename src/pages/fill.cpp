@@ -15,6 +15,7 @@ constexpr std::size_t kCopyAtOnce = 16;  // pages
 // pages can be given back only one run at a time.
 constexpr std::size_t kLeastForHuge = 2 * kGranule;
 constexpr double kForget = 1.0 / 16;  // the weight of the last move in what a move costs
+constexpr double kCold = 2;           // fresh pages cost this much more than their first touch
 
 template <typename Visit>
 void for_each(const Run& run, Visit&& visit) {
@@ -230,7 +231,8 @@ bool Arena::worth_moving(const Run& run, std::size_t target) {
   if (worth_moving_ > 0) return run.pages >= worth_moving_;
   const bool huge = short_ && target >= kLeastForHuge && vm_->has_huge_pages();
   const double calls = (has_evicted(run) ? 2 : 1) - (vm_->may_be_huge(run.span()) ? 1 : 0);
-  return calls * move_ns_ <= static_cast<double>(run.pages) * (huge ? huge_touch_ns_ : touch_ns_);
+  const double cost = move_ns_ * (calls + static_cast<double>(vm_->pieces(run.span())));
+  return cost <= kCold * static_cast<double>(run.pages) * (huge ? huge_touch_ns_ : touch_ns_);
 }
 
 // Moves all pages of the run behind those that the block holds. Whoever reads an evicted block
@@ -239,8 +241,9 @@ void Arena::take(const Run& run, Block& to) {
   must(seal(run), run.pages);
   const bool sealed = has_evicted(run);
   const Span from = run.span(), target{to.address + to.range.held * kPage, run.pages};
-  const auto [calls, took_ns] = vm_->move(from, target);
-  move_ns_ += kForget * (std::min(took_ns, 4 * move_ns_) - move_ns_);
+  const auto [calls, pieces, took_ns] = vm_->move(from, target);
+  const double each_ns = took_ns / static_cast<double>(1 + pieces);
+  move_ns_ += kForget * (std::min(each_ns, 4 * move_ns_) - move_ns_);
   must(calls > 0 || vm_->close(from), run.pages);
   heap_.rob(run, calls > 0 ? Rest::Odd : Rest::Closed);
   committed_ -= run.pages;

@@ -21,7 +21,7 @@ class PaperVm final : public Vm {
   [[nodiscard]] bool map(Span /*span*/, Access /*access*/) override { return true; }
   void writes_come(Span span, Span huge) override;
   [[nodiscard]] bool change_access(Span /*span*/, Access /*access*/) override { return true; }
-  [[nodiscard]] Moved move_pages(Span from, Span to) override;
+  [[nodiscard]] Moved move_pages(Span from, Span to, std::size_t pieces) override;
   [[nodiscard]] std::size_t mappings() const override { return 1; }
 
   double touch_ns_, huge_touch_ns_, move_ns_;

@@ -69,6 +69,7 @@ std::size_t mappings_allowed() {
 
 void Vm::has(Span all, bool huge_pages) {
   all_ = all;
+  mapped_.emplace(all);
   huge_ = huge_pages;
   if (huge_) preferred_.resize(granule(all_.end() - 1) + 1);
 }
@@ -76,12 +77,14 @@ void Vm::has(Span all, bool huge_pages) {
 bool Vm::open(Span span) {
   most_mappings_ += 2;
   forget_preference(span);
+  mapped_->map(span, Access::ReadWrite);
   return map(span, Access::ReadWrite);
 }
 
 bool Vm::close(Span span) {
   most_mappings_ += 2;
   forget_preference(span);
+  mapped_->map(span, Access::None);
   return map(span, Access::None);
 }
 
@@ -100,6 +103,7 @@ void Vm::expect_writes(Span span, Come pages) {
   const Span huge = huge_ && pages == Come::Huge ? whole_granules(span) : Span{span.address, 0};
   if (huge.pages > 0) {
     most_mappings_ += 2;
+    mapped_->prefer_huge(huge);
     for (std::size_t i = granule(huge.address); i < granule(huge.end()); ++i) preferred_[i] = true;
   }
   writes_come(span, huge);
@@ -121,15 +125,22 @@ void Vm::forget_preference(Span span) {
 
 bool Vm::protect(Span span, Access access) {
   most_mappings_ += 2;
+  mapped_->protect(span, access);
   return change_access(span, access);
 }
 
 Moved Vm::move(Span from, Span to) {
   if (may_be_huge(from))
     for (std::size_t i = granule(to.address); i <= granule(to.end() - 1); ++i) preferred_[i] = true;
-  const Moved moved = move_pages(from, to);
+  const Moved moved = move_pages(from, to, pieces(from, to));
+  mapped_->move(from, to);
   most_mappings_ += 3 * std::max<std::size_t>(1, moved.calls);  // the target's ends, a cut source
   return moved;
+}
+
+std::size_t Vm::pieces(Span from, Span to) const {
+  const auto borders = [&](Span span) { return granule(span.end() - 1) - granule(span.address); };
+  return mapped_->within(from) + std::max(borders(from), borders(to));
 }
 
 std::size_t Vm::count_mappings() {
@@ -213,11 +224,11 @@ bool SystemVm::change_access(Span span, Access access) {
   return mprotect(span.address, span.bytes(), protection(access)) == 0;
 }
 
-Moved SystemVm::move_pages(Span from, Span to) {
+Moved SystemVm::move_pages(Span from, Span to, std::size_t pieces) {
   const auto begin = std::chrono::steady_clock::now();
   const std::size_t calls = remap_pieces(from, to);
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
-  return {calls, took.count()};
+  return {calls, pieces, took.count()};
 }
 
 // Halving finds the seams between mappings without knowing them: a single page has none.

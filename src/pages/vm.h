@@ -2,30 +2,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "pages/mappings.h"
+#include "pages/span.h"
 #include "weir/types.h"
 
 namespace weir::pages {
-
-inline constexpr std::size_t kPage = 4096;
-inline constexpr std::size_t kGranule = 512;  // pages: 2 MiB, what one page-table page maps
-
-// A range of whole pages.
-struct Span {
-  std::byte* address = nullptr;
-  std::size_t pages = 0;
-
-  [[nodiscard]] std::size_t bytes() const { return pages * kPage; }
-  [[nodiscard]] std::byte* end() const { return address + bytes(); }
-  // Its pages from `from` up to `to`.
-  [[nodiscard]] Span part(std::size_t from, std::size_t to) const {
-    return {address + from * kPage, to - from};
-  }
-};
-
-enum class Access : std::uint8_t { None, ReadWrite };
 
 // Moves the pages of `bytes` bytes with their contents and leaves `from` mapped as it was, without
 // pages. Returns 0 or an errno: EFAULT if the range is several mappings (before Linux 6.17).
@@ -34,6 +19,7 @@ int system_remap(std::byte* from, std::byte* to, std::size_t bytes);
 
 struct Moved {
   std::size_t calls = 0;  // 0: the system refused; then some of the pages may have moved
+  std::size_t pieces = 0;
   double took_ns = 0;
 };
 
@@ -66,6 +52,9 @@ class Vm {
   [[nodiscard]] bool protect(Span span, Access access);
   // In one call if the system can, else piece by piece.
   [[nodiscard]] Moved move(Span from, Span to);
+  // What the time of a move goes by: each piece lies in one mapping and in one table of pages, and
+  // after each the other processors must forget where it was.
+  [[nodiscard]] std::size_t pieces(Span from) const { return pieces(from, from); }
 
   // Nanoseconds that the first touch of a page takes, and of each that comes as a part of a huge
   // one.
@@ -84,7 +73,7 @@ class Vm {
   [[nodiscard]] virtual bool map(Span span, Access access) = 0;
   virtual void writes_come(Span /*span*/, Span /*huge*/) {}
   [[nodiscard]] virtual bool change_access(Span span, Access access) = 0;
-  [[nodiscard]] virtual Moved move_pages(Span from, Span to) = 0;
+  [[nodiscard]] virtual Moved move_pages(Span from, Span to, std::size_t pieces) = 0;
   [[nodiscard]] virtual std::size_t mappings() const = 0;  // counted; 0: not to be had
 
   bool moves_ = false;
@@ -93,8 +82,10 @@ class Vm {
   [[nodiscard]] Span whole_granules(Span span) const;
   void forget_preference(Span span);
   [[nodiscard]] std::size_t granule(const std::byte* address) const;
+  [[nodiscard]] std::size_t pieces(Span from, Span to) const;
 
   Span all_;
+  std::optional<Mappings> mapped_;
   std::size_t most_mappings_ = 1;
   bool huge_ = false;
   std::vector<bool> preferred_;  // by granule: huge pages
@@ -116,7 +107,7 @@ class SystemVm final : public Vm {
   [[nodiscard]] bool map(Span span, Access access) override;
   void writes_come(Span span, Span huge) override;
   [[nodiscard]] bool change_access(Span span, Access access) override;
-  [[nodiscard]] Moved move_pages(Span from, Span to) override;
+  [[nodiscard]] Moved move_pages(Span from, Span to, std::size_t pieces) override;
   [[nodiscard]] std::size_t mappings() const override;
 
   [[nodiscard]] bool moves_work(Span all);

@@ -129,14 +129,14 @@ TEST(PaperTwin, DoesTheSame) {
   }
 }
 
-// To close a run where huge pages may be takes a call, as a move does. So it is moved, however dear
-// that is beside fresh pages.
+// To close a run where huge pages may be takes a call, as a move does. So it is moved though the
+// move takes longer than fresh pages do.
 TEST(PaperVm, ShortRunsMoveWhereHugePagesMayBe) {
   constexpr std::int64_t kPages = 1024, kRun = 6;
   const auto pages = [](std::int64_t count) {
     return Bytes{count * static_cast<std::int64_t>(kPage)};
   };
-  Arena arena{pages(kPages), std::make_unique<PaperVm>(PageCosts{{256'000}, {25'600}, {1 << 20}})};
+  Arena arena{pages(kPages), std::make_unique<PaperVm>(PageCosts{{256'000}, {25'600}, {8'000}})};
   Block& first = arena.allocate(pages(1));
   arena.evict(first);  // from now on large blocks have huge pages
   arena.free(arena.allocate(pages(kPages)));
@@ -161,8 +161,30 @@ TEST(PaperVm, AddsUpWhatPagesWouldHaveCost) {
   Block& rest = arena.allocate({(std::int64_t{4} << 20) - 3 * std::int64_t{kPage}});
   const double before = vm.spent_ns();
   arena.free(rest);
-  arena.allocate({std::int64_t{4} << 20});  // the three pages are brought to the others
-  EXPECT_EQ(vm.spent_ns(), before + 50);
+  arena.allocate({std::int64_t{4} << 20});    // the three pages are brought to the others
+  EXPECT_EQ(vm.spent_ns(), before + 2 * 50);  // for the call, and for what it moves
+}
+
+// Two runs that were brought together from elsewhere are two mappings wherever they go.
+TEST(PaperVm, MovesByTheMapping) {
+  PaperVm vm{PageCosts{{256'000}, {0}, {50}}};
+  const Span all = vm.all();
+  ASSERT_TRUE(vm.open(all.part(0, 20)));
+  ASSERT_TRUE(vm.open(all.part(100, 110)));
+  EXPECT_EQ(vm.move(all.part(0, 3), all.part(100, 103)).took_ns, 2 * 50);
+  EXPECT_EQ(vm.move(all.part(10, 13), all.part(103, 106)).took_ns, 2 * 50);
+  EXPECT_EQ(vm.move(all.part(100, 106), all.part(200, 206)).took_ns, 3 * 50);
+  EXPECT_EQ(vm.move(all.part(200, 202), all.part(300, 302)).took_ns, 2 * 50);
+}
+
+// After every table of pages other processors are told.
+TEST(PaperVm, MovesByTheTableOfPages) {
+  PaperVm vm{PageCosts{{256'000}, {0}, {50}}};
+  const Span all = vm.all();
+  ASSERT_TRUE(vm.open(all.part(0, 2 * kGranule)));
+  const Span whole = all.part(0, 2 * kGranule), odd = all.part(kGranule / 2, kGranule * 3 / 2);
+  EXPECT_EQ(vm.move(whole, all.part(4 * kGranule, 6 * kGranule)).took_ns, 3 * 50);
+  EXPECT_EQ(vm.move(odd, all.part(8 * kGranule, 9 * kGranule)).took_ns, 3 * 50);
 }
 
 }  // namespace
