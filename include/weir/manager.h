@@ -37,6 +37,9 @@ struct Options {
   bool recompute = true;             // may evict what has a recipe
   bool offload = false;              // may offload: the executor has a tier
   bool reuse_ids = false;            // ids of what died are given out again
+  // Once the budget was reached, one byte in so many had better stay free: see Policy::reserve().
+  // 0: none.
+  std::int64_t reserve_one_in = 0;
 };
 
 // An op about to run. `mutated` are positions among the inputs; a pure op may be run again.

@@ -15,7 +15,7 @@ struct PolicyInputs {
   std::uint64_t seed = 0;
   const Predictor* future = nullptr;  // for oracles only
   bool background = false;            // may think beside the program, on a thread of its own
-  bool scatters = false;              // free memory may be in pieces, so that some had better stay
+  std::int64_t reserve_one_in = 0;    // as the manager's Options have it
   Plans* plans = nullptr;             // made before, and those made now; outlive the policy
 };
 

@@ -171,9 +171,7 @@ void Manager::settle() {
 void Manager::set_budget(Bytes budget) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
-  state_->ledger.set_budget(budget);
-  const Bytes above = state_->ledger.used() - budget;
-  if (above > Bytes{}) state_->reclaim_bytes(above);
+  state_->set_budget(budget);
 }
 
 void Manager::give_up(Job& job) {

@@ -1,4 +1,5 @@
 // Making room: who goes, and where to.
+#include <algorithm>
 #include <limits>
 
 #include "base/check.h"
@@ -12,14 +13,26 @@ constexpr double kAnyPrice = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Charge State::charge(Bytes size) {
-  const Bytes reserve = policy_.reserve();
+  const Bytes reserve = std::max(policy_.reserve(), own_reserve());
   while (reserve > Bytes{} && ledger.used() + size > ledger.budget() - reserve &&
          reclaim_for_reserve(size)) {
   }
   for (;;) {
     if (std::optional<Charge> charge = ledger.try_charge(size)) return std::move(*charge);
+    reached_ = true;
     if (!reclaim_one(size)) throw OutOfBudget{size, ledger.budget(), ledger.used()};
   }
+}
+
+void State::set_budget(Bytes budget) {
+  ledger.set_budget(budget);
+  reached_ = ledger.used() > budget;
+  if (reached_) reclaim_bytes(ledger.used() - budget);
+}
+
+Bytes State::own_reserve() const {
+  if (options.reserve_one_in == 0 || !reached_) return {};
+  return {ledger.budget().n / options.reserve_one_in};
 }
 
 Bytes State::reclaim_bytes(Bytes size) {

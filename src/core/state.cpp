@@ -189,12 +189,21 @@ void State::discard_copy(StorageId storage) {
   find_homes();
 }
 
-// A tier has room again.
+// A tier has room again. Whoever finds some comes last, also among those that were candidates
+// because they could be recomputed.
 void State::find_homes() {
   const std::vector<StorageId> homeless = std::exchange(homeless_, {});
   for (StorageId storage : homeless) {
-    graph[storage].homeless = false;
-    place(storage);
+    Storage& s = graph[storage];
+    s.homeless = false;
+    if (s.place != Place::Candidate) {
+      place(storage);
+      continue;
+    }
+    s.placed = ++placings_;
+    if (!awake_) continue;
+    pool_.remove(graph, storage);
+    pool_.add(graph, storage);
   }
 }
 

@@ -39,6 +39,7 @@ class State {
   [[nodiscard]] double price(StorageId storage);
 
   Charge charge(Bytes size);
+  void set_budget(Bytes budget);
   Bytes reclaim_bytes(Bytes size);
   void evict(StorageId storage);
   // Copies what is resident and pinned by no one else to a tier. False: no tier takes it.
@@ -96,6 +97,7 @@ class State {
   void wake();
   // False: there is nothing left that could go.
   bool reclaim_one(Bytes need);
+  [[nodiscard]] Bytes own_reserve() const;
   bool reclaim_for_reserve(Bytes need);
   void reclaim(StorageId storage, bool by_plan = false);
   [[nodiscard]] bool had_better_be_offloaded(StorageId storage);
@@ -163,6 +165,7 @@ class State {
   std::size_t restorers_ = 0;  // jobs that wait for something to be restored
   bool awake_ = false;         // something had to be reclaimed: the pools are kept from then on
   bool frugal_;
+  bool reached_ = false;  // the budget was, since it was set
   std::unique_ptr<RestoreSteps> restore_;
   Job* restoring_ = nullptr;  // the job whose ops are run again now; at most one
   std::vector<std::unique_ptr<Job>> jobs_;

@@ -80,7 +80,8 @@ void Runtime::start(const RunOptions& options) {
   auto core = std::make_unique<Core>();
   const PolicyEntry& policy = find_policy(options.policy);
   if (!options.plans.empty()) core->plans = Plans::load(options.plans);
-  core->policy = policy.make({.background = true, .scatters = true, .plans = &core->plans});
+  core->policy = policy.make(
+      {.background = true, .reserve_one_in = pages::kReserveOneIn, .plans = &core->plans});
   core->disk = make_tier(options.tier);
   if (core->disk) core->tier = std::make_unique<tier::QueuedTier>(*core->disk);
   const std::optional<trace::Info> known = known_from(options.trace);
@@ -98,7 +99,8 @@ void Runtime::start(const RunOptions& options) {
                                                     .smallest = {1},
                                                     .recompute = options.recompute,
                                                     .offload = core->tier != nullptr,
-                                                    .reuse_ids = true},
+                                                    .reuse_ids = true,
+                                                    .reserve_one_in = pages::kReserveOneIn},
                                             *core->policy, *this);
   core_ = std::move(core);
   plans_ = policy.plans;

@@ -17,15 +17,15 @@ class PlanCache {
  public:
   static constexpr std::size_t kMost = 32;
 
-  // Plans for one step: with some memory to stay free, without, and then with more margin.
-  static constexpr int kWithoutReserve = 1;
+  // Plans for one step: with twice the usual reserve, with that, and then with more margin.
+  static constexpr int kUsualReserve = 1;
   struct Entry {
     std::uint64_t step = 0;
     Bytes budget;
     std::shared_ptr<const Guide> guide;  // null: none was found, or none that was worth it
     Nanos online = {};                   // what the step cost without a plan, beside its own time
     Bytes margin = {};                   // of the budget that the plan does not use
-    int attempt = kWithoutReserve;       // which of the plans for this step was made last
+    int attempt = kUsualReserve;         // which of the plans for this step was made last
     Trial trial = {};
   };
 

@@ -27,7 +27,7 @@ class Planned final : public policy::Wrapper {
  public:
   Planned(std::unique_ptr<Policy> online, const PolicyInputs& inputs)
       : Wrapper{std::move(online), static_cast<Changes>(Change::Offered)},
-        scatters_{inputs.scatters},
+        reserve_one_in_{inputs.reserve_one_in},
         planner_{inputs.background},
         cache_{inputs.plans != nullptr ? inputs.plans->cache() : own_.cache()},
         logging_{cache_.size() > 0} {}
@@ -152,7 +152,7 @@ class Planned final : public policy::Wrapper {
     if (log_.ops() > kMostOps) return;
     const Nanos took = view.now - step_began_;
     Nanos online = took - (own_end_ - own_begin_);
-    Attempt next{scatters_ ? 0 : PlanCache::kWithoutReserve, Trial{took}};
+    Attempt next{reserve_one_in_ > 0 ? 0 : PlanCache::kUsualReserve, Trial{took}};
     if (PlanCache::Entry* known = cache_.find(log_.digest(), budget)) {
       if (guide_ != nullptr && guide_ == known->guide && joined_ == 0)
         known->guide = known->trial.judge(guide_, took);
@@ -166,14 +166,19 @@ class Planned final : public policy::Wrapper {
     if (planner_.busy()) return;
     margin_ = std::max(margin_, share(budget, 128));
     attempt_ = std::move(next);
-    const Bytes reserve = attempt_.number == 0 ? share(budget, 16) : Bytes{};
-    planner_.start(log_, {budget, margin_, reserve, view.tier}, online);
+    planner_.start(log_, {budget, margin_, reserve(budget), view.tier}, online);
+  }
+
+  [[nodiscard]] Bytes reserve(Bytes budget) const {
+    if (reserve_one_in_ == 0) return {};
+    const Bytes usual = share(budget, reserve_one_in_);
+    return attempt_.number == 0 ? Bytes{2 * usual.n} : usual;
   }
 
   // Something takes bytes that no log knows of: what a plan may use is less by as much.
   bool worth_it(const PlanCache::Entry& known, int attempt, Bytes budget) {
-    if (attempt <= PlanCache::kWithoutReserve) return true;
-    if (known.guide == nullptr || attempt > PlanCache::kWithoutReserve + kMostAgain) return false;
+    if (attempt <= PlanCache::kUsualReserve) return true;
+    if (known.guide == nullptr || attempt > PlanCache::kUsualReserve + kMostAgain) return false;
     if (lacked_ <= share(budget, 64)) return false;
     margin_ = std::min(margin_ + lacked_, share(budget, 8));
     return true;
@@ -280,7 +285,7 @@ class Planned final : public policy::Wrapper {
     brought_.clear();
   }
 
-  bool scatters_;
+  std::int64_t reserve_one_in_;
   Planner planner_;
   Attempt attempt_;  // at the step that is being planned
   Plans own_;

@@ -55,15 +55,20 @@ class Replay {
       : trace_{trace}, options_{options} {
     executor_.clock = trace.start;
     if (policy.oracle) future_.emplace(trace);
-    policy_ = policy.make(
-        {.seed = options.seed, .future = future_ ? &*future_ : nullptr, .plans = options.plans});
+    const bool paged = trace.pages != PageCosts{};
+    const std::int64_t reserve_one_in = paged ? pages::kReserveOneIn : 0;
+    policy_ = policy.make({.seed = options.seed,
+                           .future = future_ ? &*future_ : nullptr,
+                           .reserve_one_in = reserve_one_in,
+                           .plans = options.plans});
     manager_.emplace(Options{.budget = options.budget,
                              .deallocation = options.deallocation,
                              .restore = options.restore,
-                             .views = trace.views},
+                             .views = trace.views,
+                             .reserve_one_in = reserve_one_in},
                      *policy_, executor_);
     executor_.graph = &manager_->graph();
-    if (trace.pages != PageCosts{}) executor_.memory.emplace(options.budget, trace.pages);
+    if (paged) executor_.memory.emplace(options.budget, trace.pages);
     step_began_ = executor_.clock;
     manager_->reserve(trace.tensors.size(), trace.ops.size());
     for (const TraceOp& op : trace.ops) result_.base += op.cost;

@@ -102,6 +102,7 @@ void fill(Case& drawn) {
   drawn.options.most_replays = kMostReplays;
   drawn.options.reuse_ids = rng.chance(1, 2);
   drawn.options.only_wanted = rng.chance(1, 2);
+  drawn.options.reserve_one_in = rng.chance(1, 3) ? static_cast<std::int64_t>(2 + rng.below(8)) : 0;
   drawn.options.disturbances.clear();
   const Bytes peak = peak_of(drawn.trace, drawn.options);
   drawn.options.budget = draw_budget(rng, peak);
@@ -119,6 +120,7 @@ NaiveOptions naive(const RunOptions& options) {
           .smallest = options.smallest,
           .recompute = options.recompute,
           .only_wanted = options.only_wanted,
+          .reserve_one_in = options.reserve_one_in,
           .tier = {.there = options.offload,
                    .capacity = options.tier,
                    .latency = options.latency,

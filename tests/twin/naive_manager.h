@@ -28,6 +28,7 @@ struct NaiveOptions {
   Bytes smallest = {};
   bool recompute = true;
   bool only_wanted = false;  // of what a replay makes, only what it is run for is delivered
+  std::int64_t reserve_one_in = 0;
   NaiveTier tier = {};
 };
 
@@ -136,6 +137,7 @@ class NaiveManager {
   void reclaim_bytes(Bytes size);
   void set_budget(Bytes budget);
   bool reclaim_one();
+  [[nodiscard]] Bytes own_reserve() const;
   bool reclaim_for_reserve();
   void reclaim(StorageId storage);
   bool offload(StorageId storage);
@@ -178,6 +180,7 @@ class NaiveManager {
   std::map<TensorId, Bytes> delivered_;  // outputs of the running op
   std::vector<Waiting> waiting_;         // outermost first
   Bytes reserve_;
+  bool reached_ = false;                 // the budget was
   bool restoring_ = false;               // a replay runs now, or a fetch
   std::vector<TensorId> rescue_;         // readers of the old bytes that must be saved
   std::vector<StorageId> doomed_;        // readers of the old bytes that nobody wants

@@ -28,13 +28,20 @@ void NaiveManager::allocate(Bytes size, TensorId output) {
 }
 
 void NaiveManager::make_room(Bytes size) {
-  while (used() + size > options_.budget - reserve_ && reclaim_for_reserve()) {
+  const Bytes reserve = std::max(reserve_, own_reserve());
+  while (reserve > Bytes{} && used() + size > options_.budget - reserve && reclaim_for_reserve()) {
   }
   while (used() + size > options_.budget) {
+    reached_ = true;
     if (reclaim_one()) continue;
     status_ = "out of budget";
     throw Stop{};
   }
+}
+
+Bytes NaiveManager::own_reserve() const {
+  if (options_.reserve_one_in == 0 || !reached_) return {};
+  return {options_.budget.n / options_.reserve_one_in};
 }
 
 void NaiveManager::reclaim_bytes(Bytes size) {
@@ -45,11 +52,12 @@ void NaiveManager::reclaim_bytes(Bytes size) {
 
 void NaiveManager::set_budget(Bytes budget) {
   options_.budget = budget;
+  reached_ = used() > budget;
   if (used() > budget) reclaim_bytes(used() - budget);
 }
 
 bool NaiveManager::reclaim_for_reserve() {
-  if (reserve_ == Bytes{} || restoring_) return false;
+  if (restoring_) return false;
   const StorageId choice = policy_.choose(graph_, candidates_, clock_);
   const StorageId victim = spent_.empty() ? choice : spent_.back();
   if (victim == kNoStorage) return false;
@@ -127,6 +135,7 @@ void NaiveManager::discard_copy(StorageId storage) {
   graph_[storage].backed = false;
   for (StorageId homeless : std::exchange(homeless_, {})) {
     graph_[homeless].homeless = false;
+    if (std::erase(candidates_, homeless) > 0) candidates_.push_back(homeless);
     settle(homeless);
   }
 }

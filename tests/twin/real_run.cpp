@@ -41,7 +41,8 @@ RealRun::RealRun(const Trace& trace, const RunOptions& options)
                            .smallest = options.smallest,
                            .recompute = options.recompute,
                            .offload = options.offload,
-                           .reuse_ids = options.reuse_ids},
+                           .reuse_ids = options.reuse_ids,
+                           .reserve_one_in = options.reserve_one_in},
                    *policy_, static_cast<Executor&>(*this));
 }
 

@@ -30,6 +30,7 @@ struct RunOptions {
   Nanos latency = {};        // of a transfer
   Nanos per_byte = {};       // and what it takes besides
   bool only_wanted = false;  // of what a replay makes, only what it is run for is delivered
+  std::int64_t reserve_one_in = 0;
   std::vector<Disturbance> disturbances = {};  // ascending
   Plans* plans = nullptr;                      // for policies that plan
   std::uint64_t failing = 0;                   // each so-manieth copy beside ops fails; 0: none
