@@ -42,13 +42,10 @@ bool State::finish_saving(StorageId storage) {
 bool State::bring(StorageId storage) {
   const Storage& s = graph[storage];
   if (s.where() != Residency::Offloaded || s.arriving) return true;
-  for (;;) {
-    if (std::optional<Charge> bytes = ledger.try_charge(s.size)) {
-      begin_arrival(storage, std::move(*bytes));
-      return true;
-    }
+  while (ledger.used() + s.size > ledger.budget() - reserve())
     if (!reclaim_spare()) return false;
-  }
+  begin_arrival(storage, std::move(*ledger.try_charge(s.size)));
+  return true;
 }
 
 void State::begin_arrival(StorageId storage, Charge bytes) {

@@ -13,8 +13,8 @@ constexpr double kAnyPrice = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Charge State::charge(Bytes size) {
-  const Bytes reserve = std::max(policy_.reserve(), own_reserve());
-  while (reserve > Bytes{} && ledger.used() + size > ledger.budget() - reserve &&
+  const Bytes kept = reserve();
+  while (kept > Bytes{} && ledger.used() + size > ledger.budget() - kept &&
          reclaim_for_reserve(size)) {
   }
   for (;;) {
@@ -30,9 +30,9 @@ void State::set_budget(Bytes budget) {
   if (reached_) reclaim_bytes(ledger.used() - budget);
 }
 
-Bytes State::own_reserve() const {
-  if (options.reserve_one_in == 0 || !reached_) return {};
-  return {ledger.budget().n / options.reserve_one_in};
+Bytes State::reserve() const {
+  if (options.reserve_one_in == 0 || !reached_) return policy_.reserve();
+  return std::max(policy_.reserve(), Bytes{ledger.budget().n / options.reserve_one_in});
 }
 
 Bytes State::reclaim_bytes(Bytes size) {

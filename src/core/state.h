@@ -97,7 +97,7 @@ class State {
   void wake();
   // False: there is nothing left that could go.
   bool reclaim_one(Bytes need);
-  [[nodiscard]] Bytes own_reserve() const;
+  [[nodiscard]] Bytes reserve() const;
   bool reclaim_for_reserve(Bytes need);
   void reclaim(StorageId storage, bool by_plan = false);
   [[nodiscard]] bool had_better_be_offloaded(StorageId storage);

@@ -14,7 +14,7 @@ namespace weir::pages {
 
 namespace {
 
-constexpr std::size_t kTouched = 4 * kGranule, kMoved = 64;  // pages
+constexpr std::size_t kTouched = 4 * kGranule, kMoved = kGranule;  // pages
 constexpr std::int64_t kMibTouched = kTouched * kPage >> 20;
 constexpr Bytes kAddresses{std::int64_t{1} << 30};
 
@@ -56,9 +56,9 @@ Nanos time(const Action& action) {
 }
 
 // `sample` says what one try took; none: the system refused.
-template <typename Sample>
+template <std::size_t kTries, typename Sample>
 Nanos median(const Sample& sample) {
-  std::array<Nanos, 9> times;
+  std::array<Nanos, kTries> times;
   for (Nanos& one : times) one = std::max(sample(), Nanos{0});
   std::ranges::nth_element(times, times.begin() + times.size() / 2);
   return times[times.size() / 2];
@@ -67,7 +67,7 @@ Nanos median(const Sample& sample) {
 // What writing takes longer the first time than the second, for each MiB.
 Nanos first_touch(Vm& vm, Others& others, Vm::Come pages) {
   const Span span = vm.all().part(0, kTouched);
-  const Nanos all = median([&]() -> Nanos {
+  const Nanos all = median<9>([&]() -> Nanos {
     if (!vm.open(span)) return {};
     vm.expect_writes(span, pages);
     others.go_through_caches();
@@ -79,9 +79,12 @@ Nanos first_touch(Vm& vm, Others& others, Vm::Come pages) {
   return {all.n / kMibTouched};
 }
 
+// Few pages and many, by turns: what they have in common.
 Nanos move(Vm& vm, Others& others) {
-  const Span from = vm.all().part(0, kMoved), to = vm.all().part(kTouched, kTouched + kMoved);
-  return median([&]() -> Nanos {
+  std::size_t pages = kMoved;
+  return median<25>([&]() -> Nanos {
+    pages = pages <= 8 ? kMoved : pages / 4;
+    const Span from = vm.all().part(0, pages), to = vm.all().part(kTouched, kTouched + pages);
     if (!vm.open(from)) return {};
     write(from);
     others.go_through_caches();
