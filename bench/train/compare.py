@@ -32,6 +32,7 @@ def arguments_of():
     option = parser.add_argument
     option("--nets", default=",".join(marks.NETS), help="separated by commas")
     option("--budgets", default="1.0,0.7,0.5,0.3", help="shares of the peak; empty: no Weir")
+    option("--tcmalloc-too", default="", help="shares with tcmalloc for what is no tensor")
     option("--rounds", type=int, default=5)
     option("--warmup", type=int, default=4, help="steps that are not counted")
     option("--steps", type=int, default=6, help="steps that are counted")
@@ -50,9 +51,14 @@ def arguments_of():
     return arguments
 
 
-def variants_of(net, budgets):
-    shares = [share for share in budgets.split(",") if share]
-    every = (STOCK, STOCK_TCMALLOC, *map(weir_at, shares), *CHECKPOINTS)
+def shares_of(text):
+    return [share for share in text.split(",") if share]
+
+
+def variants_of(net, arguments):
+    weir = [weir_at(share) for share in shares_of(arguments.budgets)]
+    weir += [weir_at(share, tcmalloc=True) for share in shares_of(arguments.tcmalloc_too)]
+    every = (STOCK, STOCK_TCMALLOC, *weir, *CHECKPOINTS)
     return [variant for variant in every if variant.fits(net)]
 
 
@@ -170,7 +176,7 @@ def main():
     rows = []
     for net in arguments.nets:
         print(net)
-        variants = variants_of(net, arguments.budgets)
+        variants = variants_of(net, arguments)
         outcomes = measure(net, variants, arguments)
         for variant in variants:
             rows.append(row_of(net, variant, outcomes, arguments.sizes))

@@ -42,8 +42,9 @@ STOCK = Variant("stock")
 STOCK_TCMALLOC = Variant("stock+tcmalloc", tcmalloc=True)
 
 
-def weir_at(share):
-    return Variant(f"weir@{share}x", budget=f"{share}x")
+def weir_at(share, tcmalloc=False):
+    name = f"weir@{share}x" + ("+tcmalloc" if tcmalloc else "")
+    return Variant(name, budget=f"{share}x", tcmalloc=tcmalloc)
 
 
 def environment(tcmalloc=False):
