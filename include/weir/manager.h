@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -123,8 +124,11 @@ class Manager {
   Manager(const Options& options, Policy& policy, Executor& executor);
   ~Manager();
 
+  // Hears what a constant is called before anybody can ask the executor for its bytes.
+  using Named = std::function<void(TensorId, StorageId)>;
+
   // Bytes that came from outside and can never be recomputed. One reference.
-  TensorId add_constant(Charge bytes);
+  TensorId add_constant(Charge bytes, const Named& named = {});
 
   // Pins what is resident and lists what must be restored first.
   Ticket begin(const OpCall& op);

@@ -2,6 +2,7 @@
 // wanted. Nothing here takes bytes that an op could want: what is brought back ahead takes free
 // bytes, or those of what can go for nothing, and gives them up when all else is gone.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/check.h"
@@ -44,7 +45,9 @@ bool State::bring(StorageId storage) {
   if (s.where() != Residency::Offloaded || s.arriving) return true;
   while (ledger.used() + s.size > ledger.budget() - reserve())
     if (!reclaim_spare()) return false;
-  begin_arrival(storage, std::move(*ledger.try_charge(s.size)));
+  std::optional<Charge> bytes = ledger.try_charge(s.size);
+  if (!bytes) return false;
+  begin_arrival(storage, std::move(*bytes));
   return true;
 }
 

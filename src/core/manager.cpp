@@ -61,10 +61,10 @@ Manager::Manager(const Options& options, Policy& policy, Executor& executor)
 
 Manager::~Manager() = default;
 
-TensorId Manager::add_constant(Charge bytes) {
+TensorId Manager::add_constant(Charge bytes, const Named& named) {
   const std::lock_guard lock{mutex_};
   const Checked checked{*state_};
-  return state_->add_constant(std::move(bytes));
+  return state_->add_constant(std::move(bytes), named);
 }
 
 Ticket Manager::begin(const OpCall& op) {

@@ -269,7 +269,7 @@ void State::kill(StorageId storage) {
   if (options.reuse_ids) graves_.push_back(storage);
 }
 
-TensorId State::add_constant(Charge bytes) {
+TensorId State::add_constant(Charge bytes, const Manager::Named& named) {
   const OpId op = graph.add_op(0, false, {});
   const StorageId storage = graph.add_storage(bytes.size());
   charges_.resize(graph.storages());
@@ -286,6 +286,7 @@ TensorId State::add_constant(Charge bytes) {
   policy_.add_constant(graph, storage);
   note(storage, Change::Declared);
   note(storage, Change::Restored);
+  if (named) named(tensor, storage);
   place(storage);
   return tensor;
 }

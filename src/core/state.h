@@ -62,7 +62,7 @@ class State {
   void stop_awaiting(StorageId storage);
   // It can never be restored again: it is stuck if resident.
   void lose_recipe(StorageId storage);
-  TensorId add_constant(Charge bytes);
+  TensorId add_constant(Charge bytes, const Manager::Named& named);
 
   // The program's ops.
   void begin(Job& job, const OpCall& call);

@@ -131,9 +131,9 @@ TensorId Runtime::tensor_of(Block& block) {
   if (block.tensor != kUntold) return block.tensor;
   const std::lock_guard lock{tell_mutex_};
   if (block.tensor != kUntold) return block.tensor;
-  const TensorId tensor = core_->manager->add_constant(std::move(block.charge));
-  bind(block, tensor, core_->manager->storage_of(tensor));
-  return tensor;
+  return core_->manager->add_constant(
+      std::move(block.charge),
+      [&](TensorId tensor, StorageId storage) { bind(block, tensor, storage); });
 }
 
 void Runtime::bind(Block& block, TensorId tensor, StorageId storage) {

@@ -59,25 +59,32 @@ TEST(Threads, OfAnotherKindSeeTheSameTensors) {
 }
 
 // Both run at once. They wait for each other where they `meet`, in a way that orders nothing else:
-// the thread sanitizer sees every access that only luck kept apart.
+// the thread sanitizer sees every access that only luck kept apart. Nobody waits for one that failed.
 class Pair {
  public:
   Pair(const std::function<void()>& first, const std::function<void()>& second) {
+    failed_ = false;
     const std::jthread other{[&] { run(second); }};
     run(first);
   }
   static void meet() {
     const int round = met_.fetch_add(1, std::memory_order_relaxed) / 2;
-    while (met_.load(std::memory_order_relaxed) / 2 == round) std::this_thread::yield();
+    while (met_.load(std::memory_order_relaxed) / 2 == round && !failed_) std::this_thread::yield();
   }
 
  private:
   static void run(const std::function<void()>& one) {
     interpose(true);
     torch::set_num_threads(1);
-    one();
+    try {
+      one();
+    } catch (const std::exception& error) {
+      failed_ = true;
+      ADD_FAILURE() << error.what();
+    }
   }
   inline static std::atomic<int> met_{0};
+  inline static std::atomic<bool> failed_{false};
 };
 
 TEST(Threads, LetGoOfWhatOthersEvict) {

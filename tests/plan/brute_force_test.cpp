@@ -82,9 +82,9 @@ TEST_P(BruteForce, FindsNothingBetterForTheRestOfAStep) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, BruteForce,
-                         testing::Values(Kind{"graph", random_graph, 3000},
-                                         Kind{"log", random_log, 1500},
-                                         Kind{"training", random_training, 1500}),
+                         testing::Values(Kind{"graph", random_graph, seeds(3000)},
+                                         Kind{"log", random_log, seeds(1500)},
+                                         Kind{"training", random_training, seeds(1500)}),
                          name_of);
 
 }  // namespace

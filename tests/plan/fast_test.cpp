@@ -72,7 +72,7 @@ void change_at_random(Stays& stays, base::Rng& rng) {
 
 TEST(Stays, SayWhatARetentionSays) {
   std::size_t dearer = 0;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(300); ++seed) {
     for (const Make make : {larger_training, larger_log, random_graph}) {
       Problem problem = problem_of(make(seed));
       if (seed % 3 == 0) problem = rest_of(std::move(problem), seed);
@@ -117,7 +117,7 @@ struct Tally {
 
 TEST(Fast, IsCloseToTheBestOnSmallTraces) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < 700; ++seed)
+  for (std::uint64_t seed = 0; seed < seeds(700); ++seed)
     for (const Make make : kMakes) tally.count(problem_of(make(seed)), seed);
   EXPECT_GT(tally.found, tally.feasible * 97 / 100);
   EXPECT_GT(tally.best, tally.feasible * 96 / 100);
@@ -125,7 +125,7 @@ TEST(Fast, IsCloseToTheBestOnSmallTraces) {
 
 TEST(Fast, IsCloseToTheBestForTheRestOfAStep) {
   Tally tally;
-  for (std::uint64_t seed = 0; seed < 700; ++seed)
+  for (std::uint64_t seed = 0; seed < seeds(700); ++seed)
     for (const Make make : kMakes) tally.count(rest_of(problem_of(make(seed)), seed), seed);
   EXPECT_GT(tally.found, tally.feasible * 97 / 100);
   EXPECT_GT(tally.best, tally.feasible * 96 / 100);

@@ -10,7 +10,7 @@ namespace weir::plan::test {
 namespace {
 
 struct Seen {
-  int feasible = 0, dearer = 0, raised = 0, proven = 0;
+  std::uint64_t feasible = 0, dearer = 0, raised = 0, proven = 0;
 };
 
 void compare(const Problem& problem, std::uint64_t seed, Seen& seen) {
@@ -37,14 +37,14 @@ void compare(const Problem& problem, std::uint64_t seed, Seen& seen) {
 
 TEST(Gaps, BoundEverySchedule) {
   Seen seen;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(300); ++seed) {
     for (const auto make : {random_graph, random_log, random_training}) {
       const Problem problem = problem_of(make(seed));
       compare(problem, seed, seen);
       compare(rest_of(problem, seed), seed, seen);
     }
   }
-  EXPECT_GT(seen.feasible, 900);
+  EXPECT_GT(seen.feasible, seeds(900));
   EXPECT_GT(seen.raised, seen.dearer / 2);
   EXPECT_GT(seen.proven, seen.feasible / 2);
 }

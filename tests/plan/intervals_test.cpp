@@ -120,9 +120,9 @@ TEST_P(Intervals, AreTheMilpWhenThereAreEnough) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, Intervals,
-                         testing::Values(Kind{"graph", random_graph, 600},
-                                         Kind{"log", random_log, 400},
-                                         Kind{"training", random_training, 400}),
+                         testing::Values(Kind{"graph", random_graph, seeds(600)},
+                                         Kind{"log", random_log, seeds(400)},
+                                         Kind{"training", random_training, seeds(400)}),
                          name_of);
 
 // A chain in three bytes runs its first ops again and again.

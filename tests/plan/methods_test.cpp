@@ -34,7 +34,7 @@ void expect_sound(const Problem& problem, Bytes budget, const MethodEntry& metho
 
 TEST(Methods, AreSoundOnRandomTraces) {
   std::size_t plans = 0;
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(150); ++seed) {
     for (const auto make : {random_graph, random_log, random_training}) {
       const Problem problem = problem_of(make(seed));
       const Bytes floor = floor_of(problem).budget;
@@ -49,7 +49,7 @@ TEST(Methods, AreSoundOnRandomTraces) {
       }
     }
   }
-  EXPECT_GT(plans, 1500u);
+  EXPECT_GT(plans, seeds(1500));
 }
 
 TEST(Methods, RunNothingAgainWhenAllFits) {

@@ -128,9 +128,9 @@ TEST_P(Poet, IsCheckmateWithoutATier) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, Poet,
-                         testing::Values(Kind{"graph", random_graph, 1000},
-                                         Kind{"log", random_log, 1000},
-                                         Kind{"training", random_training, 1000}),
+                         testing::Values(Kind{"graph", random_graph, seeds(1000)},
+                                         Kind{"log", random_log, seeds(1000)},
+                                         Kind{"training", random_training, seeds(1000)}),
                          name_of);
 
 }  // namespace

@@ -158,8 +158,8 @@ TEST_P(Xengine, SaysWhichBudgetsWouldDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Plan, Xengine,
-                         testing::Values(Kind{"graph", random_graph, 800},
-                                         Kind{"log", random_log, 2000}),
+                         testing::Values(Kind{"graph", random_graph, seeds(800)},
+                                         Kind{"log", random_log, seeds(2000)}),
                          name_of);
 
 TEST(XengineTogether, HoldsWhatNeitherDeviceCouldHoldAlone) {
