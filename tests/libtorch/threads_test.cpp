@@ -59,7 +59,8 @@ TEST(Threads, OfAnotherKindSeeTheSameTensors) {
 }
 
 // Both run at once. They wait for each other where they `meet`, in a way that orders nothing else:
-// the thread sanitizer sees every access that only luck kept apart. Nobody waits for one that failed.
+// the thread sanitizer sees every access that only luck kept apart. Nobody waits for one that
+// failed.
 class Pair {
  public:
   Pair(const std::function<void()>& first, const std::function<void()>& second) {

@@ -7,7 +7,8 @@
 
 namespace weir::plan::test {
 
-// How many seeds a test takes: in checked builds, where each takes ten times as long, the first third.
+// How many seeds a test takes: in checked builds, where each takes ten times as long, the first
+// third.
 constexpr std::uint64_t seeds(std::uint64_t all) {
 #ifdef WEIR_CHECK_FULL
   return all / 3;
