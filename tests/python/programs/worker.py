@@ -98,14 +98,23 @@ def answer(request, folder):
         return {"failed": f"{type(error).__name__}: {error}"}
 
 
+def freeze_modules(known):
+    """What a program imported is there to stay: the collector need not look at it every time."""
+    if len(sys.modules) != known:
+        gc.collect()
+        gc.freeze()
+    return len(sys.modules)
+
+
 def main():
     warnings.simplefilter("ignore")
-    gc.freeze()
+    modules = freeze_modules(0)
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what programs print must not mix with the answers
     with tempfile.TemporaryDirectory() as folder:
         for line in sys.stdin:
             print(json.dumps(answer(json.loads(line), folder)), file=replies, flush=True)
+            modules = freeze_modules(modules)
 
 
 if __name__ == "__main__":
