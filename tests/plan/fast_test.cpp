@@ -90,7 +90,7 @@ TEST(Stays, SayWhatARetentionSays) {
       expect_same_as_retention(stays, where);
     }
   }
-  EXPECT_GT(dearer, 300u);
+  EXPECT_GT(dearer, seeds(300));
 }
 
 struct Tally {

@@ -91,7 +91,7 @@ TEST_P(Poet, FindsWhatIsBestInAnyOrderWithMoreRounds) {
     ASSERT_NO_FATAL_FAILURE(expect_right(problem, *answer.plan, *best, seed));
   }
   RecordProperty("order_matters", static_cast<int>(order_matters));
-  EXPECT_LT(order_matters, small / 10);
+  EXPECT_LE(order_matters, small / 10);
 }
 
 // From any state; the tier has copies of some of what was made, also of what is gone.
