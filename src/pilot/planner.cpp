@@ -1,5 +1,6 @@
 #include "pilot/planner.h"
 
+#include <thread>
 #include <utility>
 
 #include "weir/errors.h"
@@ -7,12 +8,12 @@
 namespace weir::pilot {
 
 void Planner::start(const StepLog& step, const Guide::Room& room, Nanos online) {
-  job_ = std::make_unique<Job>();
+  job_ = std::make_shared<Job>();
   job_->step = step;
   job_->room = room;
   job_->result = {.step = step.digest(), .budget = room.budget, .guide = nullptr, .online = online};
   if (in_background_)
-    thread_ = std::jthread{[job = job_.get()] { job->run(); }};
+    std::thread{[job = job_] { job->run(); }}.detach();
   else
     job_->run();
 }
@@ -31,8 +32,7 @@ void Planner::Job::run() {
 
 std::optional<Planner::Result> Planner::take() {
   if (job_ == nullptr || !job_->done.load(std::memory_order_acquire)) return std::nullopt;
-  if (thread_.joinable()) thread_.join();
-  const std::unique_ptr<Job> job = std::move(job_);
+  const std::shared_ptr<Job> job = std::move(job_);
   return std::move(job->result);
 }
 

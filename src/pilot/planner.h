@@ -3,7 +3,6 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "pilot/guide.h"
 
@@ -38,8 +37,7 @@ class Planner {
   };
 
   bool in_background_;
-  std::unique_ptr<Job> job_;
-  std::jthread thread_;
+  std::shared_ptr<Job> job_;  // also the thread's, which nobody waits for
 };
 
 }  // namespace weir::pilot
